@@ -220,7 +220,7 @@ impl<'a> Ownership<'a> {
         let is_under_way = is_partly_written
             || kind.is_directory()
             || kind == NameKind::SymbolicLink
-            || facts.born.is_none() && self.manifest.mix.is_some();
+            || facts.born.is_none() && self.is_killed_mix();
         // Contents are checked first, because only contents can prove that another program created
         // a file. A file of another program does not prevent the removal of the manifest, but a
         // file of uncertain origin does.
@@ -245,6 +245,12 @@ impl<'a> Ownership<'a> {
             .doubt_of_time(kind, facts, (born, made), is_under_way)
             .or_else(|| self.doubt_of_attributes(kind, facts));
         Ok(doubt.map_or(contents, Provenance::Unclear))
+    }
+
+    /// Whether the run is a mix that did not end by itself. A pool is kept when no call is in
+    /// flight any more.
+    fn is_killed_mix(&self) -> bool {
+        self.manifest.mix.is_some() && self.manifest.kept.is_none()
     }
 
     /// Returns the reason why the creation time or the owner makes it uncertain that the run
@@ -508,6 +514,10 @@ mod tests {
             }),
             ..classic.clone()
         };
+        let kept = Manifest {
+            kept: Some(manifest::KeptPool::default()),
+            ..mix.clone()
+        };
         let evidence = Evidence {
             until: Some(until_change_of(&facts)),
             ..Evidence::default()
@@ -532,6 +542,7 @@ mod tests {
         assert_eq!(of(&mix, 1), Provenance::Signed);
         assert!(matches!(of(&mix, 3), Provenance::Unclear(_)));
         assert!(matches!(of(&classic, 1), Provenance::Unclear(_)));
+        assert!(matches!(of(&kept, 1), Provenance::Unclear(_)));
     }
 
     #[test]

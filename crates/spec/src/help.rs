@@ -73,8 +73,8 @@ impl Defaults {
     /// Replaces the placeholder `[default: _` in an option's help by the actual default.
     fn in_help(&self, option: Arg) -> Arg {
         let with = |help: &StyledStr| {
-            // `StyledStr::to_string` looks for colours in each character, which takes a third of the
-            // time of a start. These texts have no colours.
+            // `StyledStr::to_string` looks for colours in each character, which takes a third of
+            // the time of a start. These texts have no colours.
             let (help, name) = (help.ansi().to_string(), option.get_long()?);
             help.contains(PLACE)
                 .then(|| help.replace(PLACE, &format!("[default: {}", self.of(name))))

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::ganesha::Ganesha;
 use super::wire::Capture;
 use super::{Traffic, asked, calls_in, is_whole, perform, tell};
+use crate::runs::Ran;
 
 /// Compares the counts of the whole program with the captured packets. The counts of a phase end
 /// with its last operation. Calls outside of the phases, which create the run directory, check
@@ -175,7 +176,13 @@ fn operations_make_exactly_the_required_calls() {
             "--mix {mix} --files 200 --size 2000 --append-size 500 --size-max 100000 \
              --transactions {TIMES} {options}"
         );
-        let ran = perform(&ganesha, &ganesha.url("export"), &options);
+        // Once a second a run also looks for its directories, so only a shorter run has these calls
+        // alone.
+        let is_short = |ran: &Ran| ran.summary.elapsed_ns < 900_000_000;
+        let ran = (0..10)
+            .map(|_| perform(&ganesha, &ganesha.url("export"), &options))
+            .find(is_short)
+            .expect("a run of less than a second");
         is_whole(&ran);
         let found = calls_in(&ran, "transactions");
         let expected: BTreeMap<String, u64> = calls

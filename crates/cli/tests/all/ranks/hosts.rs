@@ -245,7 +245,7 @@ fn clock_offset_error_covers_asymmetric_delays() {
     hosts.order("delay 3", "delay");
     let _delay = Delay::before(hosts.network(), Ipv4Addr::new(10, 77, 0, 3), FAR);
     // On a busy machine, messages take longer than their delays and `SLACK`.
-    let is_quick = (0..5).any(|_| offsets_have_errors_of_delays(&mut hosts));
+    let is_quick = (0..10).any(|_| offsets_have_errors_of_delays(&mut hosts));
     assert!(is_quick, "the added times were never below {SLACK:?}");
 }
 
