@@ -247,8 +247,8 @@ impl<'a> Ownership<'a> {
         Ok(doubt.map_or(contents, Provenance::Unclear))
     }
 
-    /// Whether the run is a mix that did not end by itself. A pool is kept when no call is in
-    /// flight any more.
+    /// Whether the run is a mix that may have been killed with calls in flight. A pool is kept only
+    /// after all calls have ended.
     fn is_killed_mix(&self) -> bool {
         self.manifest.mix.is_some() && self.manifest.kept.is_none()
     }
@@ -472,8 +472,8 @@ mod tests {
         EndStamps::new(seconds * 1_000_000_000 + i64::from(nanoseconds))
     }
 
-    /// Workers with private pools use the same file names. A partly written file in one pool is no
-    /// evidence about the file of that name in another worker's pool.
+    /// Workers with private pools use the same file names. An incomplete file belongs to the run only
+    /// if the worker of its pool, not another worker, was writing a file of that name.
     #[test]
     fn partly_written_names_count_only_in_the_writers_pool() {
         let top = tempfile::tempdir().unwrap();
