@@ -472,8 +472,8 @@ mod tests {
         EndStamps::new(seconds * 1_000_000_000 + i64::from(nanoseconds))
     }
 
-    /// Workers with private pools use the same file names. An incomplete file belongs to the run only
-    /// if the worker of its pool, not another worker, was writing a file of that name.
+    /// Workers with private pools use the same file names. An incomplete file belongs to the run
+    /// only if the worker of its pool, not another worker, was writing a file of that name.
     #[test]
     fn partly_written_names_count_only_in_the_writers_pool() {
         let top = tempfile::tempdir().unwrap();
