@@ -48,6 +48,7 @@ pub static FACTS: EngineFacts = EngineFacts {
         Capability::Replacement,
         Capability::Attributes,
         Capability::Links,
+        Capability::Trees,
     ],
     cache: Cached::None,
     direct: false,

@@ -166,7 +166,7 @@ fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
 }
 
 /// The operations of mixes that NFS version 3 does not support.
-const LACKS: [&str; 11] = [
+const LACKS: [&str; 9] = [
     "set-xattr",
     "get-xattr",
     "open-close",
@@ -176,8 +176,6 @@ const LACKS: [&str; 11] = [
     "clone",
     "install-copy",
     "install-clone",
-    "copy-tree",
-    "remove-tree",
 ];
 
 /// All operations of mixes that NFS version 3 supports.

@@ -15,6 +15,7 @@ mod listed;
 mod open;
 mod place;
 mod request;
+mod tree;
 mod wait;
 mod writing;
 
@@ -24,7 +25,7 @@ use std::sync::Arc;
 
 use engine::{
     Cause, Errno, Failure, Listing, Name, NoSteps, Operation, OperationOutcome, Session, Step,
-    Steps, Submitted, Ticket,
+    Steps, Stopping, Submitted, Ticket,
 };
 use nfs_client::{
     Broken, Counters, DELAY_MIN, Garbled, MARK_BYTES, Timer, any_number, arguments, rpc,
@@ -45,6 +46,7 @@ pub struct NfsSession {
     /// How the protocol implements the policy of each kind of operation.
     durable: Vec<Durable>,
     keep_bytes: usize,
+    stopping: Stopping,
     depth: usize,
     directories: Directories,
     /// For each location, the index in `lines` of the first connection to the location's server,
@@ -180,6 +182,7 @@ impl NfsSession {
                     sizes: &target.mounted.sizes,
                     durable: self.durable[flight.kind as usize],
                     keep_bytes: self.keep_bytes,
+                    stopping: &self.stopping,
                 };
                 let step = flight.step();
                 Some((step, flight.advance(body, &mut context)))
@@ -224,7 +227,7 @@ impl NfsSession {
         if cause == Cause::NotKnown {
             self.counters.not_known.add(1);
         }
-        let failure = Failure::wrong(step, cause).having_moved(self.flights[number].done);
+        let failure = Failure::wrong(step, cause).having_moved(self.flights[number].moved());
         self.end(number, Err(failure));
     }
 

@@ -102,7 +102,10 @@ fn everything(workers: &str, roles: &[Role], share: u64) {
     let Some(ganesha) = Ganesha::with_room(4_096) else {
         return;
     };
-    let mix: Vec<String> = asked()
+    // Trees need private pools.
+    let mut asked = asked();
+    asked.retain(|action| roles.len() == 1 || !action.is_on_tree());
+    let mix: Vec<String> = asked
         .iter()
         .map(|action| format!("{}=1", action.name()))
         .collect();
@@ -116,7 +119,7 @@ fn everything(workers: &str, roles: &[Role], share: u64) {
                  {transactions} {workers} --depth {depth} --verify"
             ),
         );
-        for action in asked() {
+        for &action in &asked {
             let role = if roles.len() > 1 && action.reads() {
                 roles[1]
             } else {

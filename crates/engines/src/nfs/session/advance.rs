@@ -1,6 +1,6 @@
 //! Determines from a reply how an operation continues: the next call, or its end.
 
-use engine::{Cause, Errno, OperationKind};
+use engine::{Cause, Errno, OperationKind, Stopping};
 use nfs_client::{
     Counters, FileAttributes, FileKind, Garbled, Handle, Status, TransferSizes, results, rpc::Body,
     xdr::Reader,
@@ -24,6 +24,7 @@ pub(super) struct Context<'a> {
     pub(super) durable: Durable,
     /// Maximum number of bytes of contents that are kept for verification; 0 keeps none.
     pub(super) keep_bytes: usize,
+    pub(super) stopping: &'a Stopping,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,7 @@ impl NfsFlight {
                 return Ok(Next::Call(self.after_directory()));
             }
             // The entry was removed by another client after it was listed.
+            (Stage::LookupEntry, Errno::NOENT) if self.is_of_tree() => return self.skip_entry(),
             (Stage::LookupEntry, Errno::NOENT) => return Ok(self.next_entry()),
             (Stage::Lookup, Errno::NOENT) if self.expects_missing() => return Ok(Next::Done),
             (Stage::MakeDirectory, Errno::EXIST)
@@ -128,7 +130,7 @@ impl NfsFlight {
             Stage::Create => match results::made(reader).map_err(garbled)? {
                 Some(file) => {
                     self.file = file;
-                    Ok(self.made(context))
+                    self.made(context)
                 }
                 None => Ok(Next::Call(Stage::LookupMade)),
             },
@@ -148,9 +150,12 @@ impl NfsFlight {
             | Stage::Rename => {
                 results::changed(self.procedure(), reader).map_err(garbled)?;
                 match self.stage {
-                    Stage::SetNew => return Ok(self.write_first(context)),
+                    Stage::SetNew => return self.write_first(context),
                     Stage::SetAttributes if self.kind == OperationKind::Rewrite => {
-                        return Ok(self.write_first(context));
+                        return self.write_first(context);
+                    }
+                    Stage::Remove if self.kind == OperationKind::RemoveTree => {
+                        return Ok(self.removed());
                     }
                     Stage::RemoveDirectory => {
                         let Place { location, path, .. } = &self.places[0];
@@ -164,11 +169,17 @@ impl NfsFlight {
         }
     }
 
-    /// Ends after a successful MKDIR or SYMLINK.
-    fn has_no_contents(&self, reader: Reader<'_>, context: &mut Context<'_>) -> Advanced {
+    /// Continues after a successful MKDIR or SYMLINK.
+    fn has_no_contents(&mut self, reader: Reader<'_>, context: &mut Context<'_>) -> Advanced {
         let made = results::made(reader).map_err(garbled)?;
         if self.kind == OperationKind::MakeDirectoryExisting || self.uses[2] {
             return Err(Cause::System(Errno::NOENT));
+        }
+        if self.kind == OperationKind::CopyTree {
+            return Ok(match made {
+                Some(handle) => self.made_tree(handle, context),
+                None => Next::Call(Stage::LookupMade),
+            });
         }
         if let (Stage::MakeDirectory, Some(handle)) = (self.stage, made) {
             let Place { location, path, .. } = &self.places[0];
@@ -188,9 +199,21 @@ impl NfsFlight {
             Stage::Directory(number) => self.found_directory(number, handle, attributes, context),
             Stage::LookupNew => Err(Cause::System(Errno::EXIST)),
             Stage::Lookup if self.expects_missing() => Err(Cause::System(Errno::EXIST)),
+            Stage::LookupMade
+                if self.kind == OperationKind::CopyTree && self.tree.made.is_none() =>
+            {
+                Ok(self.made_tree(handle, context))
+            }
             Stage::LookupMade => {
                 self.file = handle;
-                Ok(self.made(context))
+                self.made(context)
+            }
+            Stage::LookupEntry if self.is_of_tree() => {
+                self.file = handle;
+                match attributes {
+                    Some(attributes) => self.tree_entry(&attributes),
+                    None => Ok(Next::Call(Stage::GetAttributes)),
+                }
             }
             Stage::LookupEntry => Ok(self.found_entry()),
             _ => {
@@ -198,6 +221,14 @@ impl NfsFlight {
                 self.looked_up(attributes, context)
             }
         }
+    }
+
+    /// Continues after the directory of a copy was created.
+    fn made_tree(&mut self, handle: Handle, context: &mut Context<'_>) -> Next {
+        self.tree.made = Some(handle);
+        let Place { location, path, .. } = &self.places[1];
+        context.directories.insert(*location, path, handle);
+        Next::Call(Stage::List)
     }
 
     fn found_directory(
@@ -244,7 +275,7 @@ impl NfsFlight {
                 return self.read_to_end(attributes, false, context);
             }
             OperationKind::Read | OperationKind::ReadRange => Stage::Read,
-            OperationKind::Overwrite => return Ok(self.write_first(context)),
+            OperationKind::Overwrite => return self.write_first(context),
             OperationKind::Link | OperationKind::InstallLink => Stage::Link,
             OperationKind::ReadLink => Stage::ReadLink,
             _ => Stage::SetAttributes,
@@ -258,10 +289,13 @@ impl NfsFlight {
         attributes: &FileAttributes,
         context: &mut Context<'_>,
     ) -> Advanced {
+        if self.is_of_tree() {
+            return self.tree_entry(attributes);
+        }
         let found = attributes.size_bytes;
         if self.kind == OperationKind::Append {
             self.offset = found;
-            return Ok(self.write_first(context));
+            return self.write_first(context);
         }
         match self.bytes {
             Some(expected) if expected != found => Err(Cause::WrongSize { found, expected }),
@@ -274,10 +308,17 @@ impl NfsFlight {
         let asked = self.read_bytes(context.sizes) as usize;
         let result = results::read(reader, asked).map_err(garbled)?;
         context.counters.read_bytes.add(result.data.len() as u64);
-        self.keep(result.data, context.keep_bytes);
+        let copies = self.kind == OperationKind::CopyTree;
+        match copies {
+            true => self.content.extend_from_slice(result.data),
+            false => self.keep(result.data, context.keep_bytes),
+        }
         self.done += result.data.len() as u64;
-        let expected = self.bytes.unwrap_or(0);
+        let expected = self.bytes_to_read();
         if self.done == expected {
+            if copies {
+                return Ok(Next::Call(Stage::Create));
+            }
             return self.read_to_end(result.attributes, result.is_end, context);
         }
         if result.is_end {

@@ -8,6 +8,7 @@ use nfs_client::{Handle, ListingProgress, Stable, WriteVerifier};
 
 use super::directories::Directories;
 use super::place::Place;
+use super::tree::Tree;
 
 /// The call that an operation waits for, or is about to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub(super) struct NfsFlight {
     pub(super) content: Vec<u8>,
     /// The offset in the file where the written content or the read range begins.
     pub(super) offset: u64,
-    /// Number of bytes to read, or the file's expected or new size.
+    /// Number of bytes to read, the file's expected or new size, or the total size of a tree.
     pub(super) bytes: Option<u64>,
     pub(super) mode: u32,
     pub(super) times_ns: i64,
@@ -69,6 +70,9 @@ pub(super) struct NfsFlight {
     pub(super) least: Stable,
     pub(super) rewrites: u32,
     pub(super) listing: Listing,
+    /// The names that the directory of a tree must have.
+    pub(super) expected: Listing,
+    pub(super) tree: Tree,
     pub(super) listed: ListingProgress,
     pub(super) is_listed: bool,
     /// Number of repeated requests for a page of a listing.
@@ -138,6 +142,8 @@ impl NfsFlight {
             least: Stable::File,
             rewrites: 0,
             listing: Listing::default(),
+            expected: Listing::default(),
+            tree: Tree::default(),
             listed: ListingProgress::default(),
             is_listed: false,
             pages_again: 0,
@@ -157,6 +163,7 @@ impl NfsFlight {
         (self.verifier, self.least, self.rewrites) = (None, Stable::File, 0);
         (self.listing, self.listed, self.is_listed) =
             (Listing::default(), ListingProgress::default(), false);
+        self.tree.reset();
         self.pages_again = 0;
         self.entries.clear();
         self.entries_at = 0;
@@ -206,6 +213,10 @@ impl NfsFlight {
             Operation::SymbolicLink { target, .. } | Operation::ReadLink { target, .. } => {
                 self.content.extend_from_slice(target.to_bytes());
             }
+            Operation::CopyTree { files, bytes, .. } => {
+                (self.expected, self.bytes) = (files, Some(bytes));
+            }
+            Operation::RemoveTree { files, .. } => self.expected = files,
             Operation::StatMissing { .. }
             | Operation::OpenMissing { .. }
             | Operation::MakeDirectoryExisting { .. }
@@ -226,8 +237,6 @@ impl NfsFlight {
             | Operation::Clone { .. }
             | Operation::InstallCopy { .. }
             | Operation::InstallClone { .. }
-            | Operation::CopyTree { .. }
-            | Operation::RemoveTree { .. }
             | Operation::Evict { .. } => {
                 panic!(
                     "{} has no call in NFS version 3: the engine does not support it",
@@ -237,8 +246,16 @@ impl NfsFlight {
         }
         self.places[0].set(
             first,
-            matches!(self.kind, OperationKind::List | OperationKind::ListWithStat),
+            matches!(
+                self.kind,
+                OperationKind::List
+                    | OperationKind::ListWithStat
+                    | OperationKind::CopyTree
+                    | OperationKind::RemoveTree
+            ),
         );
+        // The removal of a directory needs the handle of the directory that contains its name.
+        let second = second.or((self.kind == OperationKind::RemoveTree).then_some(first));
         if let Some(second) = second {
             self.places[1].set(second, false);
         }
@@ -266,13 +283,15 @@ impl NfsFlight {
             | OperationKind::Deliver
             | OperationKind::LockFile => Stage::Create,
             OperationKind::Delete => Stage::Remove,
-            OperationKind::MakeDirectory | OperationKind::MakeDirectoryExisting => {
-                Stage::MakeDirectory
-            }
+            OperationKind::MakeDirectory
+            | OperationKind::MakeDirectoryExisting
+            | OperationKind::CopyTree => Stage::MakeDirectory,
             OperationKind::RemoveDirectory => Stage::RemoveDirectory,
             OperationKind::Rename | OperationKind::InstallLink => Stage::LookupNew,
             OperationKind::SymbolicLink => Stage::SymbolicLink,
-            OperationKind::List | OperationKind::ListWithStat => Stage::List,
+            OperationKind::List | OperationKind::ListWithStat | OperationKind::RemoveTree => {
+                Stage::List
+            }
             _ => Stage::Lookup,
         }
     }

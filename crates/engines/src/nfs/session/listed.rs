@@ -7,8 +7,8 @@ use super::advance::{Advanced, Next, garbled};
 use super::flight::{NfsFlight, Stage};
 use crate::system::entries::is_counted;
 
-/// Maximum memory for the names of a listing when all names are requested. The listing fails beyond
-/// this limit.
+/// Maximum memory for the names of a listing when all names are kept. The listing fails beyond this
+/// limit.
 const NAMES_BYTES_MAX: usize = 512 << 20;
 /// The memory that a kept name uses in addition to its length.
 const NAME_KEPT_BYTES: usize = size_of::<Vec<u8>>() + 16;
@@ -18,8 +18,11 @@ impl NfsFlight {
         let is_plus = self.kind == OperationKind::ListWithStat;
         let mut page = results::Page::read(reader, is_plus).map_err(garbled)?;
         let (mut last, mut entries) = (0, 0);
-        self.entries.clear();
-        self.entries_at = 0;
+        let is_of_tree = self.is_of_tree();
+        if !is_of_tree {
+            self.entries.clear();
+            self.entries_at = 0;
+        }
         while let Some(entry) = page.next_entry().map_err(garbled)? {
             (last, entries) = (entry.cookie, entries + 1);
             if let (Some(names), false) = (&mut self.names, matches!(entry.name, b"." | b"..")) {
@@ -29,7 +32,9 @@ impl NfsFlight {
             if !is_counted(entry.name) {
                 continue;
             }
-            if is_plus && entry.attributes.is_none() {
+            if is_of_tree {
+                self.add_to_tree(entry.name);
+            } else if is_plus && entry.attributes.is_none() {
                 self.entries
                     .extend_from_slice(&(entry.name.len() as u16).to_be_bytes());
                 self.entries.extend_from_slice(entry.name);
@@ -38,7 +43,7 @@ impl NfsFlight {
             }
         }
         self.is_listed = page.is_end().map_err(garbled)?;
-        if self.names_bytes > NAMES_BYTES_MAX {
+        if self.names_bytes.max(self.entries.len()) > NAMES_BYTES_MAX {
             return Err(Cause::System(NoEnd::TOO_LONG));
         }
         if !self.is_listed {
@@ -48,7 +53,10 @@ impl NfsFlight {
                 NoEnd::TooLong => Cause::System(NoEnd::TOO_LONG),
             })?;
         }
-        Ok(self.look_at_entries())
+        match is_of_tree {
+            true => self.tree_listed(),
+            false => Ok(self.look_at_entries()),
+        }
     }
 
     /// Counts an entry that was looked up because the page contained no attributes of the entry.

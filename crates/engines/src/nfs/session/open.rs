@@ -42,6 +42,7 @@ impl NfsSession {
             counters: shared.counters.add(),
             durable,
             keep_bytes: settings.keep_contents_bytes,
+            stopping: settings.stopping.clone(),
             depth,
             directories: Directories::default(),
             lines_of: Vec::with_capacity(settings.locations.len()),

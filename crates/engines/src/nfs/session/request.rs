@@ -43,8 +43,17 @@ impl NfsFlight {
     /// Returns the number of bytes that the current READ requests.
     #[inline]
     pub(super) fn read_bytes(&self, sizes: &TransferSizes) -> u32 {
-        let left = self.bytes.unwrap_or(0).saturating_sub(self.done);
+        let left = self.bytes_to_read().saturating_sub(self.done);
         left.min(sizes.read.into()) as u32
+    }
+
+    /// Returns the number of bytes to read from the current file.
+    #[inline]
+    pub(super) fn bytes_to_read(&self) -> u64 {
+        match self.kind {
+            OperationKind::CopyTree => self.copied_bytes(),
+            _ => self.bytes.unwrap_or(0),
+        }
     }
 
     /// Returns the part of the content that the current WRITE sends.
@@ -130,6 +139,20 @@ impl NfsFlight {
             }
             Stage::LookupNew => (&second.directory, second.name()),
             Stage::LookupEntry => (&first.directory, self.entry()),
+            Stage::MakeDirectory | Stage::LookupMade | Stage::Create
+                if self.kind == OperationKind::CopyTree =>
+            {
+                match &self.tree.made {
+                    None => (&second.directory, second.name()),
+                    Some(made) => (made, self.entry()),
+                }
+            }
+            Stage::Remove if self.kind == OperationKind::RemoveTree => {
+                (&first.directory, self.entry())
+            }
+            Stage::RemoveDirectory if self.kind == OperationKind::RemoveTree => {
+                (&second.directory, second.name())
+            }
             Stage::MakeDirectory if self.uses[2] => (&made.directory, made.name()),
             _ => (&first.directory, first.name()),
         }

@@ -13,23 +13,23 @@ const REWRITES_MAX: u32 = 16;
 impl NfsFlight {
     /// Continues after a file was created.
     #[inline]
-    pub(super) fn made(&mut self, context: &Context<'_>) -> Next {
+    pub(super) fn made(&mut self, context: &Context<'_>) -> Advanced {
         match self.call.creation_verifier {
             // An exclusive creation may store the verifier in the times and other attributes, so
             // the attributes are set afterwards.
-            Some(_) => Next::Call(Stage::SetNew),
+            Some(_) => Ok(Next::Call(Stage::SetNew)),
             None => self.write_first(context),
         }
     }
 
     #[inline]
-    pub(super) fn write_first(&mut self, context: &Context<'_>) -> Next {
+    pub(super) fn write_first(&mut self, context: &Context<'_>) -> Advanced {
         self.done = 0;
         (self.verifier, self.least) = (None, Stable::File);
         if self.content.is_empty() {
             return self.all_written(context);
         }
-        Next::Call(Stage::Write)
+        Ok(Next::Call(Stage::Write))
     }
 
     #[inline]
@@ -64,7 +64,7 @@ impl NfsFlight {
         if self.done < self.content.len() as u64 {
             return Ok(Next::Call(Stage::Write));
         }
-        Ok(self.all_written(context))
+        self.all_written(context)
     }
 
     /// Repeats all writes: the verifier changed, so the server restarted and may have lost written
@@ -75,14 +75,14 @@ impl NfsFlight {
             return Err(Cause::System(Errno::IO));
         }
         context.counters.rewritten_bytes.add(self.done);
-        Ok(self.write_first(context))
+        self.write_first(context)
     }
 
     #[inline]
-    fn all_written(&mut self, context: &Context<'_>) -> Next {
+    fn all_written(&mut self, context: &Context<'_>) -> Advanced {
         match context.durable.commits_below {
-            Some(enough) if self.least < enough => Next::Call(Stage::Commit),
-            _ => self.all_durable(),
+            Some(enough) if self.least < enough => Ok(Next::Call(Stage::Commit)),
+            _ => self.all_durable(context),
         }
     }
 
@@ -93,17 +93,18 @@ impl NfsFlight {
         if self.verifier != Some(verifier) {
             return self.write_again(context);
         }
-        Ok(self.all_durable())
+        self.all_durable(context)
     }
 
     #[inline]
-    fn all_durable(&self) -> Next {
-        match self.kind {
+    fn all_durable(&mut self, context: &Context<'_>) -> Advanced {
+        Ok(match self.kind {
+            OperationKind::CopyTree => return self.copied(context),
             OperationKind::Replace => Next::Call(Stage::Rename),
             OperationKind::Deliver => Next::Call(Stage::LookupNew),
             OperationKind::Install => Next::Call(Stage::SetAttributes),
             OperationKind::LockFile => Next::Call(Stage::Remove),
             _ => Next::Done,
-        }
+        })
     }
 }
