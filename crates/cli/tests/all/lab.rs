@@ -10,7 +10,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use serde_json::Value;
 
@@ -62,7 +62,10 @@ fn what_this_kernel_lacks_works_in_a_guest() {
     }
 }
 
-/// A guest that has run its scripts and ended.
+/// Exit status of `lab run` if the time was up.
+const TIMED_OUT: i32 = 124;
+
+/// A guest that has run its scripts.
 struct Guest {
     test_dir: TestDir,
     /// Output of the scripts and of the lab, for failure messages.
@@ -70,7 +73,9 @@ struct Guest {
 }
 
 impl Guest {
-    /// Boots a guest and runs scripts in it. Returns `None` if the lab cannot be used.
+    /// Boots a guest and runs scripts in it. Returns `None` if the lab cannot be used. If the time
+    /// is up, a second guest is started, because a disk of the emulator sometimes stops replying on
+    /// a busy machine (`lab/README.md`, "Limits").
     ///
     /// # Panics
     /// Panics if a script fails.
@@ -80,6 +85,17 @@ impl Guest {
             tell(&format!("skipped: a guest of the lab needs {need}"));
             return None;
         }
+        let (mut guest, mut status) = Self::attempt(&lab, scripts);
+        if status.code() == Some(TIMED_OUT) {
+            tell(&format!("the first guest did not end\n{}", guest.said));
+            (guest, status) = Self::attempt(&lab, scripts);
+        }
+        let said = &guest.said;
+        assert!(status.success(), "the lab ended with {status}\n{said}");
+        Some(guest)
+    }
+
+    fn attempt(lab: &Path, scripts: &[Script]) -> (Self, ExitStatus) {
         // The disks of the guest are files in memory, so its flushes cost nothing. Their contents
         // need not survive the test.
         let test_dir = TestDir::in_memory();
@@ -89,9 +105,8 @@ impl Guest {
             .arg("run")
             .arg("--shared")
             .arg(test_dir.directory("shared"))
-            // With a second processor, emulation uses more processor time and is not faster.
-            .args(["--cpus", "1", "--timeout"])
-            .arg(if is_all() { "3600" } else { "1200" });
+            .arg("--timeout")
+            .arg(if is_all() { "3600" } else { "900" });
         for disk in scripts.iter().flat_map(|script| &script.disks) {
             command.args(["--disk", disk]);
         }
@@ -116,9 +131,7 @@ impl Guest {
             left == ["shared"],
             "the lab has left something: {left:?}\n{said}"
         );
-        let status = output.status;
-        assert!(status.success(), "{command:?} ended with {status}\n{said}");
-        Some(Self { test_dir, said })
+        (Self { test_dir, said }, output.status)
     }
 }
 
