@@ -15,7 +15,7 @@ pub mod data;
 mod mix;
 pub mod needs;
 mod options;
-mod preset_names;
+pub mod preset_run;
 pub mod rounds;
 pub mod score;
 pub mod setup;
@@ -28,11 +28,10 @@ use crate::result::Result;
 use std::path::Path;
 
 use self::application::Application;
-use self::applications::{APPLICATIONS, PAIRINGS};
+use self::applications::{APPLICATIONS, PAIRINGS, Pairing};
 use self::data::Data;
 use self::needs::Need;
 pub use self::options::RealismOptions;
-use self::preset_names::{PresetNames, preset_names};
 use self::rounds::Rounds;
 use self::score::{Found, kolmogorov_smirnov, missed, ratios, score};
 use self::setup::{Volumes, shuffled, whole, whole_program};
@@ -48,25 +47,20 @@ pub fn perform(ours: &Path, options: &RealismOptions) -> Result<bool> {
         results: whole(&options.results)?,
         ..options.clone()
     };
-    let ours = &whole_program(ours)?;
-    let names = &preset_names(ours, &options.run_for)?;
     if !options.table {
+        let ours = &whole_program(ours)?;
         let options = &with_available_file_systems(options)?;
         // Both data sets are installed, because traces compare their file sizes.
         let applications = options
             .setup
             .available(&APPLICATIONS, &options.apps, &Data::ALL)?;
-        let bench = Bench {
-            ours,
-            options,
-            names,
-        };
+        let bench = Bench { ours, options };
         measure_rounds(bench, &applications)?;
         if !options.no_trace {
             trace_all(bench, &applications)?;
         }
     }
-    let found = found(options, names)?;
+    let found = found(options)?;
     let missed = missed(&found);
     let data = options.setup.data_name(options.setup.data);
     let text = table::markdown(&data, &found, &missed);
@@ -96,7 +90,7 @@ fn with_available_file_systems(options: &RealismOptions) -> Result<RealismOption
     Ok(options)
 }
 
-fn measure_rounds(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
+fn measure_rounds(bench: Bench<'_>, applications: &[&'static Application]) -> Result<()> {
     let options = bench.options;
     let mut rounds = Rounds::open(&options.rounds_file())?;
     let mut volumes = Volumes::new(&options.setup)?;
@@ -114,6 +108,12 @@ fn measure_rounds(bench: Bench<'_>, applications: &[&Application]) -> Result<()>
         }
     }
     volumes.remove()
+}
+
+/// The key of a trace of the phases that predict an application.
+fn key_of_preset(pairing: &Pairing) -> String {
+    let run = pairing.run.without_compute();
+    key(&run.name(), &pairing.phases.join(" "))
 }
 
 /// Traces each application with each data set that is on this machine, and each preset. Skips the
@@ -153,13 +153,14 @@ fn trace_all(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
                 Err(error) => continue_after(&format!("trace of {name}"), error)?,
             }
         }
-        for preset in applications::presets_beside(application.name) {
-            let name = &bench.names[preset];
-            if !traces.contains_key(name) {
+        let is_of = |pairing: &&Pairing| pairing.application == application.name;
+        for pairing in PAIRINGS.iter().filter(is_of) {
+            let name = key_of_preset(pairing);
+            if !traces.contains_key(&name) {
                 let visit = Visit::new(bench, 0)?;
-                match visit.trace_preset(volumes.empty(kind)?, preset) {
-                    Ok(trace) => drop(traces.insert(name.clone(), trace)),
-                    Err(error) => continue_after(&format!("trace of {preset}"), error)?,
+                match visit.trace_preset(volumes.empty(kind)?, pairing) {
+                    Ok(trace) => drop(traces.insert(name, trace)),
+                    Err(error) => continue_after(&format!("trace of {name}"), error)?,
                 }
             }
         }
@@ -169,13 +170,13 @@ fn trace_all(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
 }
 
 /// The rows of the table: one for each pairing of a selected application with a preset.
-fn found(options: &RealismOptions, names: &PresetNames) -> Result<Vec<Found>> {
+fn found(options: &RealismOptions) -> Result<Vec<Found>> {
     let rounds = Rounds::open(&options.rounds_file())?;
     let traces = traces::load(&options.traces_file())?;
     let data = options.setup.data_name(options.setup.data);
     let rows = PAIRINGS.iter().map(|pairing| {
         let real = ratios(&rounds.lines, &data, pairing.application, pairing.steps);
-        let predicted = ratios(&rounds.lines, &data, &names[pairing.preset], &[]);
+        let predicted = ratios(&rounds.lines, &data, &pairing.run.name(), pairing.phases);
         let mut found = Found {
             pairing,
             score: score(&real, &predicted),
@@ -186,7 +187,7 @@ fn found(options: &RealismOptions, names: &PresetNames) -> Result<Vec<Found>> {
             has_real_sizes: false,
             own_sizes: None,
         };
-        add_traces(&mut found, options, &traces, &names[pairing.preset]);
+        add_traces(&mut found, options, &traces, &key_of_preset(pairing));
         found
     });
     let selected = |found: &Found| {
@@ -201,7 +202,8 @@ fn add_traces(found: &mut Found, options: &RealismOptions, traces: &Traces, pres
     let of_data = |data| traces.get(&key(name, &options.setup.data_name(data)));
     let real = of_data(options.setup.data);
     if let (Some(real), Some(preset)) = (real, traces.get(preset)) {
-        found.mixes = mix::total_variation(&real.mix, &preset.mix);
+        let real_mix = real.mix_of(found.pairing.steps);
+        found.mixes = real_mix.and_then(|real| mix::total_variation(&real, &preset.mix));
         found.sizes = kolmogorov_smirnov(&real.sizes, &preset.sizes);
     }
     let mut applications = APPLICATIONS.iter();

@@ -201,25 +201,60 @@ fn rounds_of_applications_and_presets_are_kept_and_continued() {
     for line in [
         "0,tmpfs,tar,tar,50,",
         "0,tmpfs,rm,rm,50,",
-        "0,tmpfs,source-tree@",
+        "0,tmpfs,source-tree-1,unpack,",
     ] {
         assert!(first.contains(&format!("\nother-small,{line}")), "{first}");
     }
     let text = realism(directory.path(), &["--rounds", "2"]);
     assert!(rounds().starts_with(&first) && rounds().contains("\nother-small,1,tmpfs,tar,"));
-    assert_eq!(rounds().lines().count(), 1 + 2 * 3, "{}", rounds());
+    // Two applications, and seven phases of the preset without and with computing.
+    assert_eq!(
+        rounds().lines().count(),
+        1 + 2 * (2 + 2 * 7),
+        "{}",
+        rounds()
+    );
     // Ratios are relative to ext4, which was not measured, so the requirements are not met.
     assert!(
         text.contains("| tar | `source-tree` | 0 | - | - (1.3) | - | - (-) |"),
         "{text}"
     );
     assert!(
-        text.contains("source-tree beside tar: the factor was not measured"),
+        text.contains("`source-tree` beside tar: the factor was not measured"),
         "{text}"
     );
     assert!(place("results/table-other-small.md").exists());
     assert_eq!(std::fs::read_dir(place("images")).unwrap().count(), 0);
     assert!(!has_mounts(directory.path()));
+}
+
+/// The presets of these rounds are also those of this program: rounds of a preset that was changed
+/// do not count.
+#[test]
+fn page_of_presets_beside_applications_has_the_tables_of_the_kept_rounds() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let results = tempfile::tempdir().unwrap();
+    for name in ["rounds.csv", "traces.json"] {
+        let from = project.join("studies/realism").join(name);
+        std::fs::copy(from, results.path().join(name)).unwrap();
+    }
+    let output = bench()
+        .args(["realism", "--table", "--results"])
+        .arg(results.path())
+        .arg("--packages")
+        .arg(results.path())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let page = project.join("docs/background/presets-beside-applications.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 50, "{text}");
+    for row in rows {
+        assert!(page.contains(row), "the page lacks {row}");
+    }
 }
 
 #[test]

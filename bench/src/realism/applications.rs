@@ -10,6 +10,7 @@ mod traffic;
 mod tree;
 
 use super::application::Application;
+use super::preset_run::PresetRun;
 
 /// All applications. Those of a group follow each other.
 pub const APPLICATIONS: [&Application; 12] = [
@@ -43,7 +44,9 @@ pub struct Pairing {
     pub application: &'static str,
     /// The steps of the application that the preset predicts; all if empty.
     pub steps: &'static [&'static str],
-    pub preset: &'static str,
+    pub run: PresetRun,
+    /// The phases of the preset that predict these steps; all if empty.
+    pub phases: &'static [&'static str],
     /// Greatest accepted typical error of a predicted ratio (`Score::factor`).
     pub factor_max: f64,
 }
@@ -56,35 +59,85 @@ const fn pairing(
     application: &'static str,
     steps: &'static [&'static str],
     preset: &'static str,
-    factor_max: f64,
 ) -> Pairing {
     Pairing {
         application,
         steps,
-        preset,
-        factor_max,
+        run: PresetRun {
+            preset,
+            compute: "",
+        },
+        phases: &[],
+        factor_max: FACTOR,
     }
 }
 
+/// The own time of tar, cp, grep and rm.
+const TREE_COMPUTE: &str = "create=3us,read=7us,copy-tree=200us,remove-tree=100us";
+
 /// Which preset claims to predict which application. A change of presets needs a change only here.
-pub const PAIRINGS: [Pairing; 14] = [
-    pairing("dovecot", &[], "mail", FACTOR),
-    pairing("dovecot", &["expunge"], "mail-expunge", FACTOR),
-    pairing("dovecot", &[], "varmail", FACTOR),
-    pairing("nginx", &[], "web-cache", FACTOR),
-    pairing("inn", &[], "news", FACTOR),
-    pairing("tar", &[], "source-tree", FACTOR),
-    pairing("cp", &[], "source-tree", FACTOR),
-    pairing("find", &[], "source-tree", FACTOR),
-    pairing("grep", &[], "source-tree", FACTOR),
-    pairing("rm", &[], "source-tree", WIDE_FACTOR),
-    pairing("git", &[], "git", FACTOR),
-    pairing("c-build", &[], "build", FACTOR),
-    pairing("pnpm", &[], "package-install-link", WIDE_FACTOR),
-    pairing("pip", &[], "package-install-copy", WIDE_FACTOR),
+///
+/// The own time of an application is its time on tmpfs with the data `tuned`, minus that of as many
+/// operations of the preset: a tmpfs never waits for a device. It is divided by the number of
+/// operations that the trace of the application has.
+pub const PAIRINGS: [Pairing; 26] = [
+    pairing("dovecot", &[], "mail"),
+    pairing("dovecot", &[], "mail").computing("deliver=2100us"),
+    pairing("dovecot", &["expunge"], "mail-expunge"),
+    pairing("dovecot", &["expunge"], "mail-expunge").computing("delete=280us"),
+    pairing("dovecot", &[], "varmail"),
+    pairing("nginx", &[], "web-cache"),
+    pairing("nginx", &[], "web-cache").computing("read=34us,create=34us"),
+    pairing("inn", &[], "news"),
+    pairing("inn", &[], "news").computing("create=130us"),
+    pairing("tar", &[], "source-tree").of_phases(&["unpack", "attributes"]),
+    pairing("tar", &[], "source-tree")
+        .computing(TREE_COMPUTE)
+        .of_phases(&["unpack", "attributes"]),
+    pairing("cp", &[], "source-tree").of_phases(&["copy"]),
+    pairing("cp", &[], "source-tree")
+        .computing(TREE_COMPUTE)
+        .of_phases(&["copy"]),
+    pairing("find", &[], "source-tree").of_phases(&["scan"]),
+    pairing("grep", &[], "source-tree").of_phases(&["read-cold"]),
+    pairing("grep", &[], "source-tree")
+        .computing(TREE_COMPUTE)
+        .of_phases(&["read-cold"]),
+    pairing("rm", &[], "source-tree")
+        .of_phases(&["remove"])
+        .within(WIDE_FACTOR),
+    pairing("rm", &[], "source-tree")
+        .computing(TREE_COMPUTE)
+        .of_phases(&["remove"])
+        .within(WIDE_FACTOR),
+    pairing("git-commands", &["clone"], "git").of_phases(&["clone"]),
+    pairing("git-commands", &["status"], "git").of_phases(&["status"]),
+    pairing("git-commands", &["checkout"], "git").of_phases(&["checkout"]),
+    pairing("c-build", &[], "build"),
+    pairing("pnpm", &[], "package-install-link").within(WIDE_FACTOR),
+    pairing("pnpm", &[], "package-install-link")
+        .computing("read=128us")
+        .within(WIDE_FACTOR),
+    pairing("pip", &[], "package-install-copy").within(WIDE_FACTOR),
+    pairing("pip", &[], "package-install-copy")
+        .computing("read=205us")
+        .within(WIDE_FACTOR),
 ];
 
 impl Pairing {
+    const fn computing(mut self, compute: &'static str) -> Self {
+        self.run.compute = compute;
+        self
+    }
+
+    const fn of_phases(self, phases: &'static [&'static str]) -> Self {
+        Self { phases, ..self }
+    }
+
+    const fn within(self, factor_max: f64) -> Self {
+        Self { factor_max, ..self }
+    }
+
     /// The application's name, with the predicted steps in parentheses unless all are predicted.
     pub fn what(&self) -> String {
         match self.steps {
@@ -92,16 +145,25 @@ impl Pairing {
             steps => format!("{} ({})", self.application, steps.join(", ")),
         }
     }
+
+    /// The preset's name, and whether the application's own time is added.
+    pub fn by(&self) -> String {
+        let PresetRun { preset, compute } = self.run;
+        match compute {
+            "" => format!("`{preset}`"),
+            _ => format!("`{preset}` with own time"),
+        }
+    }
 }
 
-/// The presets that claim to predict an application, each once.
-pub fn presets_beside(application: &str) -> Vec<&'static str> {
+/// The runs of presets that claim to predict an application, each once.
+pub fn presets_beside(application: &str) -> Vec<PresetRun> {
     let beside = PAIRINGS
         .iter()
         .filter(|pairing| pairing.application == application);
-    let mut presets: Vec<&str> = beside.map(|pairing| pairing.preset).collect();
-    presets.dedup();
-    presets
+    let mut runs: Vec<PresetRun> = beside.map(|pairing| pairing.run).collect();
+    runs.dedup();
+    runs
 }
 
 #[cfg(test)]
@@ -124,7 +186,15 @@ mod tests {
                 applications.any(|other| other.name == pairing.application),
                 "{pairing:?}"
             );
-            assert!(find(pairing.preset).is_some(), "{pairing:?}");
+            assert!(find(pairing.run.preset).is_some(), "{pairing:?}");
+        }
+    }
+
+    /// Results of both are stored under their names.
+    #[test]
+    fn no_application_has_the_name_of_a_preset() {
+        for application in APPLICATIONS {
+            assert!(find(application.name).is_none(), "{}", application.name);
         }
     }
 

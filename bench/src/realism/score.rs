@@ -170,7 +170,7 @@ pub fn missed(found: &[Found]) -> Vec<String> {
 }
 
 fn missed_by(found: &Found) -> Vec<String> {
-    let name = format!("{} beside {}", found.pairing.preset, found.pairing.what());
+    let name = format!("{} beside {}", found.pairing.by(), found.pairing.what());
     let mut missed = Vec::new();
     match found.score.pairs {
         Some((in_order, apart)) if in_order == apart => {}

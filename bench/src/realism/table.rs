@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::preset_run::PresetRun;
 use super::score::{Found, Ratios};
 use super::setup::write_missed;
 use super::volume::{BASELINE, FILE_SYSTEMS};
@@ -25,9 +26,9 @@ pub fn markdown(data: &str, found: &[Found], missed: &[String]) -> String {
         let pairs = pairs.map_or("-".to_owned(), |(of, all)| format!("{of}/{all}"));
         let _ = writeln!(
             text,
-            "| {} | `{}` | {} | {pairs} | {} ({}) | {} | {} ({}) |",
+            "| {} | {} | {} | {pairs} | {} ({}) | {} | {} ({}) |",
             row.pairing.what(),
-            row.pairing.preset,
+            row.pairing.by(),
             rounds(&row.real),
             or_dash(row.score.factor, 2),
             row.pairing.factor_max,
@@ -35,6 +36,13 @@ pub fn markdown(data: &str, found: &[Found], missed: &[String]) -> String {
             or_dash(row.sizes, 2),
             or_dash(row.own_sizes, 2),
         );
+    }
+    text += "\n| preset | own time |\n|---|---|\n";
+    let mut runs: Vec<_> = found.iter().map(|row| row.pairing.run).collect();
+    runs.retain(|run| !run.compute.is_empty());
+    runs.dedup();
+    for PresetRun { preset, compute } in runs {
+        let _ = writeln!(text, "| `{preset}` | `--compute {compute}` |");
     }
     let others = FILE_SYSTEMS.iter().filter(|system| **system != BASELINE);
     let others: Vec<&str> = others.copied().collect();
@@ -47,7 +55,7 @@ pub fn markdown(data: &str, found: &[Found], missed: &[String]) -> String {
     for row in found {
         let what = row.pairing.what();
         ratio_row(&mut text, &what, &row.real, &others);
-        let predicted = format!("– predicted by `{}`", row.pairing.preset);
+        let predicted = format!("– predicted by {}", row.pairing.by());
         ratio_row(&mut text, &predicted, &row.predicted, &others);
     }
     write_missed(&mut text, missed);

@@ -2,19 +2,20 @@
 
 use crate::result::Result;
 use std::path::Path;
+use std::process::Command;
 
 use record::Phase;
 use tempfile::TempDir;
 use verdict::summary::Summary;
-use workload::presets;
+use verdict::sweep::SweepStepSummary;
 
 use super::application::Application;
-use super::applications::presets_beside;
+use super::applications::{Pairing, presets_beside};
 use super::cell::{Cell, Step, file_sizes};
 use super::data::Data;
 use super::mix::without;
 use super::options::RealismOptions;
-use super::preset_names::{PresetNames, end_of};
+use super::preset_run::PresetRun;
 use super::rounds::{Place, Rounds};
 use super::setup::SetupOptions;
 use super::traces::Trace;
@@ -31,7 +32,6 @@ pub struct Bench<'a> {
     /// The PostMark binary.
     pub ours: &'a Path,
     pub options: &'a RealismOptions,
-    pub names: &'a PresetNames,
 }
 
 /// What a cell needs besides its file system and its application.
@@ -78,6 +78,13 @@ impl<'a> CellRequest<'a> {
     }
 }
 
+/// What is measured at a time.
+#[derive(Clone, Copy)]
+enum Part {
+    Application(&'static Application),
+    Preset(PresetRun),
+}
+
 pub struct Visit<'a> {
     bench: Bench<'a>,
     round: u32,
@@ -95,24 +102,44 @@ impl<'a> Visit<'a> {
         })
     }
 
-    /// The key of an application or a preset in the data file, in this round.
-    fn place(&self, file_system: &str, name: &str) -> Place {
-        let Bench { options, names, .. } = self.bench;
+    /// The key of a measurement in the data file, in this round.
+    fn place(&self, file_system: &str, part: Part) -> Place {
+        let Bench { options, .. } = self.bench;
+        let name = match part {
+            Part::Application(application) => application.name.to_owned(),
+            Part::Preset(run) => run.name(),
+        };
         Place {
             data: options.setup.data_name(options.setup.data),
             round: self.round,
             file_system: file_system.to_owned(),
-            name: names.get(name).map_or(name, String::as_str).to_owned(),
+            name,
         }
     }
 
     /// Whether the data file contains an application and the presets that claim to predict it.
-    pub fn is_done(&self, rounds: &Rounds, file_system: &str, application: &Application) -> bool {
-        let mut names = presets_beside(application.name);
-        names.push(application.name);
-        names
-            .iter()
-            .all(|name| rounds.contains(&self.place(file_system, name)))
+    pub fn is_done(
+        &self,
+        rounds: &Rounds,
+        file_system: &str,
+        application: &'static Application,
+    ) -> bool {
+        let mut parts = self.parts_of(application).into_iter();
+        parts.all(|part| rounds.contains(&self.place(file_system, part)))
+    }
+
+    /// An application and the presets that claim to predict it, in the order of this round: every
+    /// second round begins with the presets.
+    fn parts_of(&self, application: &'static Application) -> Vec<Part> {
+        let presets = presets_beside(application.name).into_iter();
+        let mut parts: Vec<Part> = presets.map(Part::Preset).collect();
+        let position = if self.round.is_multiple_of(2) {
+            0
+        } else {
+            parts.len()
+        };
+        parts.insert(position, Part::Application(application));
+        parts
     }
 
     /// Runs the applications, and the presets that claim to predict them, except those that are in
@@ -122,33 +149,24 @@ impl<'a> Visit<'a> {
         rounds: &mut Rounds,
         file_system: &str,
         volume: &mut Volume,
-        applications: &[&Application],
+        applications: &[&'static Application],
     ) -> Result<()> {
         let noise = Noise::begin();
         for (index, application) in applications.iter().enumerate() {
-            let mut names = presets_beside(application.name);
-            // Every second round begins with the presets.
-            let position = if self.round.is_multiple_of(2) {
-                0
-            } else {
-                names.len()
-            };
-            names.insert(position, application.name);
-            for name in names {
-                let place = self.place(file_system, name);
+            for part in self.parts_of(application) {
+                let place = self.place(file_system, part);
                 if rounds.contains(&place) {
                     continue;
                 }
                 volume.sync()?;
-                let steps = if name == application.name {
-                    self.application(volume, application)
-                } else {
-                    self.preset(volume, name).map(|step| vec![step])
+                let steps = match part {
+                    Part::Application(application) => self.application(volume, application),
+                    Part::Preset(run) => self.preset(volume, run),
                 };
                 match steps {
                     Ok(steps) => rounds.append(&place, steps)?,
                     Err(error) => {
-                        let what = format!("round {}, {file_system}, {name}", self.round);
+                        let what = format!("round {}, {file_system}, {}", self.round, place.name);
                         continue_after(&what, error)?;
                         // Without these files, the next application of the group makes its own.
                         remove(&volume.path().join(application.group))?;
@@ -184,35 +202,26 @@ impl<'a> Visit<'a> {
         (application.run)(&mut cell)
     }
 
-    fn preset(&self, volume: &Volume, preset: &str) -> Result<Step> {
+    fn preset(&self, volume: &Volume, run: PresetRun) -> Result<Vec<Step>> {
         let RealismOptions { run_for, .. } = self.bench.options;
         let seed = 100 + self.round;
-        let end = end_of(preset, run_for);
-        let words = format!("--preset {preset} --seed {seed} --no-overhead --no-series{end}");
+        let run = run.options(run_for);
+        let words = format!("{run} --seed {seed} --no-overhead --no-series");
         let directory = volume.path().join("preset");
         std::fs::create_dir_all(&directory)?;
         let (record, _) = record_of(self.bench.ours, &words, &directory)?;
         let summary = Summary::of(&record);
-        let name = "transactions".to_owned();
         if let Some(sweep) = &summary.sweep {
-            // The phases of a preset take as long together as the application takes.
             let phases = sweep.sweep_steps.iter();
-            let seconds = phases
-                .clone()
-                .filter_map(|phase| Some(phase.transactions as f64 / phase.achieved_per_second?));
-            return Ok(Step {
-                name,
-                operations: phases.clone().map(|phase| phase.transactions).sum(),
-                seconds: seconds.sum(),
-            });
+            return Ok(phases.filter_map(of_phase).collect());
         }
         let phase = summary.phase(Phase::Transactions);
         let done = &phase.ok_or("the record lacks the transactions")?.last_done;
-        Ok(Step {
-            name,
+        Ok(vec![Step {
+            name: "transactions".to_owned(),
             operations: done.done.count,
             seconds: done.ns as f64 / 1e9,
-        })
+        }])
     }
 
     /// Traces an application once on an empty file system.
@@ -227,50 +236,87 @@ impl<'a> Visit<'a> {
         let files = cell.path(application.files);
         let before = file_sizes(&files);
         cell.traces = Some(Vec::new());
-        (application.run)(&mut cell)?;
+        let steps = (application.run)(&mut cell)?;
         let after = file_sizes(&files);
         // After `rm`, no files exist, so the sizes before the run are used.
         let sizes = if after.is_empty() { before } else { after };
         let logs = cell.traces.take().unwrap_or_default();
-        let trace = Trace::new(&logs, &cell.directory, sizes);
+        let trace = Trace::new(&logs, &steps, &cell.directory, sizes);
         remove(&cell.directory)?;
         trace
     }
 
-    /// Traces the transactions of a preset. The mix contains the calls of a run, minus the calls of
-    /// a second run that only prepares and deletes the pool. The sizes are those of the pool's
-    /// files.
-    pub fn trace_preset(&self, volume: &Volume, preset: &str) -> Result<Trace> {
+    /// Traces the phases of a preset that predict an application, or its transactions. The mix
+    /// contains the calls of a run, minus the calls of a second run that ends before these phases.
+    /// The sizes are those of the pool's files.
+    pub fn trace_preset(&self, volume: &Volume, pairing: &Pairing) -> Result<Trace> {
         let directory = volume.path().join("preset");
-        let ours = self.bench.ours;
-        let words = format!("run --quiet --preset {preset} --no-overhead --no-series --target");
-        let run_for = end_of(preset, &self.bench.options.run_for);
-        // A preset with phases has no number of transactions, so a mix without any replaces them.
-        let only_pool = match has_phases(preset) {
-            true => "--mix read=1 --transactions 0",
-            false => "--transactions 0",
-        };
+        let (run, before) = self.runs_of(pairing)?;
         let mut traces = Vec::new();
-        for (name, how) in [("all", run_for.as_str()), ("pool", only_pool)] {
-            std::fs::create_dir_all(&directory)?;
+        for (name, how) in [("run", run), ("before", before)] {
             let log = self.outside.path().join(format!("trace-{name}"));
             let mut strace = command("strace", &format!("{STRACE_OPTIONS} -o"));
-            strace
-                .arg(&log)
-                .arg(ours)
-                .args(words.split(' '))
-                .arg(&directory);
-            output(strace.args(how.split_whitespace()))?;
-            traces.push(Trace::new(&[log], &directory, Vec::new())?);
+            strace.arg(&log).arg(self.bench.ours);
+            traced_run(&mut strace, &how, &directory)?;
+            cut_clean_up(&log)?;
+            traces.push(Trace::new(&[log], &[], &directory, Vec::new())?);
         }
-        let mut run = command(ours, &words);
-        output(run.arg(&directory).args(only_pool.split(' ')).arg("--keep"))?;
+        let how = format!("{} --keep", pairing.run.options_of_pool());
+        traced_run(&mut Command::new(self.bench.ours), &how, &directory)?;
         let sizes = file_sizes(&directory);
         Ok(Trace {
             mix: without(&traces[0].mix, &traces[1].mix),
-            ..Trace::new::<&Path>(&[], &directory, sizes)?
+            ..Trace::new(&[], &[], &directory, sizes)?
         })
     }
+
+    /// The options of a run that ends with the phases of a pairing, and of one that ends before
+    /// them.
+    fn runs_of(&self, pairing: &Pairing) -> Result<(String, String)> {
+        let run = pairing.run.without_compute();
+        let before = run.options_of_pool();
+        let (Some(first), Some(last)) = (pairing.phases.first(), pairing.phases.last()) else {
+            return Ok((run.options(&self.bench.options.run_for), before));
+        };
+        let preset = run.preset;
+        let words = format!("plan --preset {preset} --format toml");
+        let file = output(&mut command(self.bench.ours, &words))?;
+        let begin = |phase: &str| {
+            let begin = file.find(&format!("[[phase]]\nname = \"{phase}\"\n"));
+            begin.ok_or_else(|| format!("{preset} has no phase {phase}"))
+        };
+        let (first, last) = (begin(first)?, begin(last)?);
+        let rest = &file[last + 1..];
+        let end = rest
+            .find("[[phase]]")
+            .map_or(file.len(), |end| last + 1 + end);
+        let up_to = |end: usize, name: &str| -> Result<String> {
+            let path = self.outside.path().join(name);
+            std::fs::write(&path, &file[..end])?;
+            Ok(format!("--config {}", path.display()))
+        };
+        let before = match file[..first].contains("[[phase]]") {
+            true => up_to(first, "before.toml")?,
+            false => before,
+        };
+        Ok((up_to(end, "run.toml")?, before))
+    }
+}
+
+/// Removes the end of a run's trace: the deletion of the pool and of the run's directory. Each of
+/// them ends with a sync of the file system, as the phase before them does.
+fn cut_clean_up(log: &Path) -> Result<()> {
+    let text = String::from_utf8_lossy(&std::fs::read(log)?).into_owned();
+    let end = text.rmatch_indices("syncfs(").nth(2);
+    let (end, _) = end.ok_or("a traced run did not sync its file system three times")?;
+    Ok(std::fs::write(log, &text[..end])?)
+}
+
+fn traced_run(command: &mut Command, how: &str, directory: &Path) -> Result<()> {
+    std::fs::create_dir_all(directory)?;
+    command.args(["run", "--quiet", "--no-overhead", "--no-series"]);
+    command.args(how.split(' ')).arg("--target").arg(directory);
+    output(command).map(drop)
 }
 
 /// Prints why a measurement failed. The benchmark continues, and its next run repeats the
@@ -293,6 +339,11 @@ pub fn remove(directory: &Path) -> Result<()> {
     }
 }
 
-fn has_phases(preset: &str) -> bool {
-    presets::find(preset).is_some_and(|preset| !preset.how.phases.is_empty())
+/// A phase of a preset as a step; `None` if nothing was measured.
+fn of_phase(phase: &SweepStepSummary) -> Option<Step> {
+    Some(Step {
+        name: phase.name.clone()?,
+        operations: phase.transactions,
+        seconds: phase.transactions as f64 / phase.achieved_per_second?,
+    })
 }

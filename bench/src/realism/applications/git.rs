@@ -55,7 +55,7 @@ const STEPS: [(&str, &str); 5] = [
 ];
 
 pub const APPLICATION: Application = Application {
-    name: "git",
+    name: "git-commands",
     group: "git",
     needs: |data| vec![GIT, data.choose(DJANGO, SYMPY)],
     prepare,

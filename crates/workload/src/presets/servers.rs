@@ -23,8 +23,9 @@ pub(super) const ROWS: &[Row] = &[
         what: "deliver (write, fsync, rename, fsync of the directory), small synced appends, \
                renames that flag messages, reads, unsynced deletions, many stats, locks and \
                lock files",
-        not_predicted: "the processor time of the server (about a third of a session on ext4), \
-                        and appends to index files that messages share: here they go to messages",
+        not_predicted: "the processor time of the server (--compute deliver=2100us adds \
+                        Dovecot's), and appends to index files that messages share: here they go \
+                        to messages",
         source: "calls of Dovecot (our trace), sizes of filebench's varmail",
         values: &[
             Values {
@@ -68,8 +69,8 @@ pub(super) const ROWS: &[Row] = &[
         application: "deletion of many messages from a Maildir",
         what: "renames that flag messages as deleted, deletions without sync, small synced \
                appends to index files, listings",
-        not_predicted: "the processor time of the server, and a mailbox that becomes empty: here \
-                        new files replace the deleted ones",
+        not_predicted: "the processor time of the server (--compute delete=280us adds Dovecot's), \
+                        and a mailbox that becomes empty: here new files replace the deleted ones",
         source: "calls of Dovecot (our trace), sizes of filebench's varmail",
         values: &[
             Values {
@@ -151,8 +152,8 @@ pub(super) const ROWS: &[Row] = &[
         application: "a news server with one file for each article (INN with tradspool)",
         what: "articles are created without sync, linked, read through mmap and deleted; each \
                comes with small appends, locks and stats",
-        not_predicted: "the processor time of the server, and expiry in the order of a group: \
-                        here articles are deleted at random",
+        not_predicted: "the processor time of the server (--compute create=130us adds INN's), and \
+                        expiry in the order of a group: here articles are deleted at random",
         source: "calls of INN (our trace), sizes of Usenet in 1995",
         values: &[
             Values {
@@ -191,8 +192,8 @@ pub(super) const ROWS: &[Row] = &[
         application: "a caching web proxy with one file for each object (nginx, Squid)",
         what: "popular objects are read; missing ones are looked up, created under a temporary \
                name and renamed, with directories made on demand; old ones are deleted",
-        not_predicted: "the time that the proxy spends in sockets and in its processor: real \
-                        proxies differ less between file systems",
+        not_predicted: "the time that the proxy spends in sockets and in its processor (--compute \
+                        read=34us,create=34us adds nginx's)",
         source: "calls of nginx (our trace), sizes of Barford and Crovella, popularity of Breslau \
                  et al.",
         values: &[

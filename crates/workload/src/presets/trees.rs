@@ -64,7 +64,7 @@ const INSTALL_LINK: Row = Row {
     application: "package installs that link files from a store (pnpm)",
     what: "files of a store are read and linked into a tree, with directories, symbolic links, \
            stats and failed look-ups; then the tree is removed",
-    not_predicted: "the processor time of the package manager (about 60 % of an install on ext4), \
+    not_predicted: "the processor time of the package manager (--compute read=128us adds pnpm's), \
                     downloads, and removal in the order of directories",
     source: "calls and tree of pnpm (our traces)",
     values: &[
@@ -140,7 +140,9 @@ pub(super) const ROWS: &[Row] = &[
         what: "phases: a tree beside an earlier one is unpacked, its attributes are set, both are \
                scanned, read from the device, read from memory and copied, and the copies are \
                removed",
-        not_predicted: "a scan without a cache, which needs root (use --cache cold with --mix \
+        not_predicted: "the processor time of the commands (--compute \
+                        create=3us,read=7us,copy-tree=200us,remove-tree=100us adds it), and a \
+                        scan without a cache, which needs root (use --cache cold with --mix \
                         list-stat=1)",
         source: "calls and tree of Go's sources (our traces)",
         values: &[
@@ -172,7 +174,8 @@ pub(super) const ROWS: &[Row] = &[
         application: "git in a work tree (clone, status, checkout)",
         what: "phases: a clone beside an earlier one, a status and a checkout, with many stats \
                and failed look-ups, listings, files created and deleted, and computing",
-        not_predicted: "git gc, and a first status without a cache",
+        not_predicted: "git gc, and a first status: without a cache, or within a second of the \
+                        clone, when git reads files again",
         source: "calls and tree of git on Django (our traces)",
         values: &[
             Values {
@@ -240,6 +243,8 @@ pub(super) const ROWS: &[Row] = &[
         application: "package installs that copy files of a store (npm, pip, pnpm)",
         what: "as package-install-link, but the kernel copies each file (copy_file_range), after \
                a look-up of its name and a mkdir that fails",
+        not_predicted: "the processor time of the package manager (--compute read=205us adds \
+                        pip's), downloads, and removal in the order of directories",
         values: &[
             Values {
                 source: &PNPM,
