@@ -18,9 +18,11 @@ use crate::draws::Draws;
 use crate::process::{Started, output};
 use crate::result::Result;
 
+/// INN is not configured on a host whose name has no domain, unless its configuration names one.
 const NEEDS: [Need; 1] = [Need::Program {
     name: "innd",
-    install: "apt-get install -y --no-install-recommends inn2",
+    install: "apt-get install -y --no-install-recommends inn2 || {
+        echo 'domain: localdomain.example' >>/etc/news/inn.conf && dpkg --configure inn2; }",
 }];
 const PROGRAMS: &str = "/usr/lib/news/bin";
 const OWNER: &str = "news";
