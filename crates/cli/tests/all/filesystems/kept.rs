@@ -64,12 +64,16 @@ fn killed_run_makes_a_kept_pool_unusable(mounted: Mounted) {
             "the pool was not checked when it was taken",
         );
     // If a run that reuses a pool is killed, the contents of the pool are not known.
+    let manifest = own_directories(&mounted.at)[0].join(".postmark-manifest.json");
+    let kept = std::fs::read(&manifest).unwrap();
     let mut running = work
         .clone()
         .and("--transactions 100000000 --reuse --no-space-check")
         .start();
+    // The manifest changes before the pool does.
     running.until("that the pool is taken", |running| {
         has_ended(&running.errors(), "take")
+            && std::fs::read(&manifest).is_ok_and(|text| text != kept)
     });
     std::thread::sleep(Duration::from_millis(300));
     running.kill().signal(9);

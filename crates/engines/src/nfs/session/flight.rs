@@ -8,7 +8,6 @@ use nfs_client::{Handle, ListingProgress, Stable, WriteVerifier};
 
 use super::directories::Directories;
 use super::place::Place;
-use super::tree::Tree;
 
 /// The call that an operation waits for, or is about to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +88,35 @@ pub(super) struct NfsFlight {
     pub(super) kept: Vec<u8>,
     pub(super) outcome: OperationOutcome,
     pub(super) call: Call,
+}
+
+/// The state of a copy or a removal of a tree.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    /// The copy's directory; `None` until it exists.
+    pub(super) made: Option<Handle>,
+    pub(super) files: Vec<TreeFile>,
+    /// The index in `files` of the file that is copied.
+    pub(super) at: usize,
+    /// Number of bytes in the files that were copied.
+    pub(super) moved: u64,
+}
+
+/// A file to be copied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TreeFile {
+    /// The offset of its name in the flight's `entries`.
+    pub(super) entry: usize,
+    pub(super) handle: Handle,
+    pub(super) bytes: u64,
+}
+
+impl Tree {
+    /// Resets the state for a new operation, but keeps allocated memory.
+    fn reset(&mut self) {
+        self.files.clear();
+        (self.made, self.at, self.moved) = (None, 0, 0);
+    }
 }
 
 #[derive(Debug, Default)]

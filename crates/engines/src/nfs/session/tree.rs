@@ -3,39 +3,10 @@
 //! copies one file after the other by READ and WRITE.
 
 use engine::{Cause, NameKind, OperationKind};
-use nfs_client::{FileAttributes, FileKind, Handle};
+use nfs_client::{FileAttributes, FileKind};
 
 use super::advance::{Advanced, Context, Next};
-use super::flight::{NfsFlight, Stage};
-
-/// The state of a copy or a removal.
-#[derive(Debug, Default)]
-pub(super) struct Tree {
-    /// The copy's directory; `None` until it exists.
-    pub(super) made: Option<Handle>,
-    files: Vec<TreeFile>,
-    /// The index in `files` of the file that is copied.
-    at: usize,
-    /// Number of bytes in the files that were copied.
-    moved: u64,
-}
-
-/// A file to be copied.
-#[derive(Clone, Copy, Debug)]
-struct TreeFile {
-    /// The offset of its name in the flight's `entries`.
-    entry: usize,
-    handle: Handle,
-    bytes: u64,
-}
-
-impl Tree {
-    /// Resets the state for a new operation, but keeps allocated memory.
-    pub(super) fn reset(&mut self) {
-        self.files.clear();
-        (self.made, self.at, self.moved) = (None, 0, 0);
-    }
-}
+use super::flight::{NfsFlight, Stage, TreeFile};
 
 impl NfsFlight {
     pub(super) fn is_of_tree(&self) -> bool {

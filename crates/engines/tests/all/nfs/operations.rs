@@ -461,8 +461,8 @@ fn trees_are_copied_and_removed_completely() {
             session,
             &make::copy_tree(d.name(), copy.name(), files, bytes),
         );
-        // MKDIR without a handle; three pages with `.`, `..` and five entries; four of these, without
-        // the hard link, without attributes. The server answers CREATE without a handle.
+        // The server answers MKDIR and CREATE without a handle, and LOOKUP without attributes.
+        // Three pages contain `.`, `..` and five entries; four of these are looked up.
         let long = [&[READ; 3][..], &[CREATE, LOOKUP], &[WRITE; 5]].concat();
         let calls = [
             &[MKDIR, LOOKUP][..],
