@@ -156,12 +156,13 @@ fn trace_all(bench: Bench<'_>, applications: &[&Application]) -> Result<()> {
         let is_of = |pairing: &&Pairing| pairing.application == application.name;
         for pairing in PAIRINGS.iter().filter(is_of) {
             let name = key_of_preset(pairing);
-            if !traces.contains_key(&name) {
-                let visit = Visit::new(bench, 0)?;
-                match visit.trace_preset(volumes.empty(kind)?, pairing) {
-                    Ok(trace) => drop(traces.insert(name, trace)),
-                    Err(error) => continue_after(&format!("trace of {name}"), error)?,
-                }
+            if traces.contains_key(&name) {
+                continue;
+            }
+            let visit = Visit::new(bench, 0)?;
+            match visit.trace_preset(volumes.empty(kind)?, pairing) {
+                Ok(trace) => drop(traces.insert(name, trace)),
+                Err(error) => continue_after(&format!("trace of {name}"), error)?,
             }
         }
         traces::save(&traces, &file)?;
