@@ -190,6 +190,15 @@ mod tests {
         }
     }
 
+    /// Users find the option in the preset's description.
+    #[test]
+    fn presets_name_the_own_time_that_was_measured() {
+        for run in PAIRINGS.map(|pairing| pairing.run) {
+            let text = find(run.preset).unwrap().not_predicted;
+            assert!(text.contains(run.compute), "{run:?}: {text}");
+        }
+    }
+
     /// Results of both are stored under their names.
     #[test]
     fn no_application_has_the_name_of_a_preset() {
