@@ -80,7 +80,7 @@ const TREE_COMPUTE: &str = "create=3us,read=7us,copy-tree=200us,remove-tree=100u
 /// The own time of an application is its time on tmpfs with the data `tuned`, minus that of as many
 /// operations of the preset: a tmpfs never waits for a device. It is divided by the number of
 /// operations that the trace of the application has.
-pub const PAIRINGS: [Pairing; 26] = [
+pub const PAIRINGS: [Pairing; 27] = [
     pairing("dovecot", &[], "mail"),
     pairing("dovecot", &[], "mail").computing("deliver=2100us"),
     pairing("dovecot", &["expunge"], "mail-expunge"),
@@ -98,7 +98,8 @@ pub const PAIRINGS: [Pairing; 26] = [
     pairing("cp", &[], "source-tree")
         .computing(TREE_COMPUTE)
         .of_phases(&["copy"]),
-    pairing("find", &[], "source-tree").of_phases(&["scan"]),
+    pairing("find", &["warm"], "source-tree").of_phases(&["scan"]),
+    pairing("find", &["cold"], "source-tree").of_phases(&["scan"]),
     pairing("grep", &[], "source-tree").of_phases(&["read-cold"]),
     pairing("grep", &[], "source-tree")
         .computing(TREE_COMPUTE)
@@ -118,9 +119,12 @@ pub const PAIRINGS: [Pairing; 26] = [
     pairing("pnpm", &[], "package-install-link")
         .computing("read=128us")
         .within(WIDE_FACTOR),
-    pairing("pip", &[], "package-install-copy").within(WIDE_FACTOR),
-    pairing("pip", &[], "package-install-copy")
-        .computing("read=205us")
+    pairing("pip", &[], "package-install-unpack")
+        .of_phases(&["install"])
+        .within(WIDE_FACTOR),
+    pairing("pip", &[], "package-install-unpack")
+        .computing("create=255us")
+        .of_phases(&["install"])
         .within(WIDE_FACTOR),
 ];
 

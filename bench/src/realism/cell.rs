@@ -3,7 +3,7 @@
 use crate::result::Result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::data::Data;
 use super::volume::Volume;
@@ -67,6 +67,12 @@ impl Cell<'_> {
     pub fn time_script(&mut self, name: &str, operations: u64, script: &str) -> Result<Step> {
         let mut command = self.script(script);
         timed(name, operations, || output(&mut command).map(drop))
+    }
+
+    /// Waits until the times of all files are past, and until the kernel no longer uses attributes
+    /// that it got from a FUSE file system (bindfs allows one second).
+    pub fn wait_a_second(&self) {
+        std::thread::sleep(Duration::from_millis(1100));
     }
 
     /// A path below the cell's directory.

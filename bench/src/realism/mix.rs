@@ -6,7 +6,7 @@
 //! listings; otherwise the mix would mainly show the size of buffers.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use crate::strace::{Call, calls};
 
@@ -19,8 +19,10 @@ pub fn add_calls(mix: &mut Mix, log: &str, target: &Path) {
     for thread in calls(log).into_values() {
         // The last kind of transfer on each descriptor.
         let mut transfers: HashMap<String, &str> = HashMap::new();
+        let mut working_directory = String::new();
         for call in &thread {
-            if !concerns(call, &target) {
+            working_directory = working_directory_after(call, working_directory);
+            if !concerns(call, &target, &working_directory) {
                 continue;
             }
             let descriptor = call.arguments.split(',').next().unwrap_or_default();
@@ -37,9 +39,38 @@ pub fn add_calls(mix: &mut Mix, log: &str, target: &Path) {
     }
 }
 
+/// The working directory of a thread during and after a call, which was `before` up to now. With
+/// `-y`, strace shows its path where a call names it as a descriptor.
+fn working_directory_after(call: &Call, before: String) -> String {
+    let first = |open: &str, close: char| {
+        let (_, rest) = call.arguments.split_once(open)?;
+        rest.split(close).next().map(str::to_owned)
+    };
+    let changed = match call.name.as_str() {
+        _ if call.error.is_some() => None,
+        "fchdir" => first("<", '>'),
+        "chdir" => first("\"", '"').map(|path| joined(&before, &path)),
+        _ => None,
+    };
+    changed.or_else(|| first("AT_FDCWD<", '>')).unwrap_or(before)
+}
+
+/// The path to which `path` leads from a directory.
+fn joined(directory: &str, path: &str) -> String {
+    let mut whole = PathBuf::from(directory);
+    for component in Path::new(path).components() {
+        match component {
+            Component::ParentDir => drop(whole.pop()),
+            Component::CurDir => {}
+            _ => whole.push(component),
+        }
+    }
+    whole.to_string_lossy().into_owned()
+}
+
 /// Whether a call concerns a file at `target` or below it. With `-y`, strace shows the path of each
 /// descriptor in angle brackets.
-fn concerns(call: &Call, target: &str) -> bool {
+fn concerns(call: &Call, target: &str, working_directory: &str) -> bool {
     let is_below = |path: &str| {
         let rest = path.strip_prefix(target);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -52,7 +83,8 @@ fn concerns(call: &Call, target: &str) -> bool {
         return descriptors.any(is_below);
     }
     // A relative path starts in the directory of the first descriptor, which may be AT_FDCWD.
-    let base = descriptors.next().unwrap_or_default();
+    // Calls such as mkdir(2) and rename(2) have none.
+    let base = descriptors.next().unwrap_or(working_directory);
     paths.any(|path| is_below(if path.starts_with('/') { path } else { base }))
 }
 
@@ -174,6 +206,13 @@ mod tests {
 7 sendfile(5<socket:[1]>, 3</t/a/x>, [0] => [20], 20) = 20
 7 fcntl(3</t/a/x>, F_OFD_SETLK, {l_type=F_WRLCK}) = 0
 7 fcntl(3</t/a/x>, F_GETFL) = 0
+7 rename("x", "z") = 0
+7 chdir("..") = 0
+7 rename("x", "z") = 0
+7 chdir("/t/b") = -1 ENOENT (No such file or directory)
+7 chdir("/t/a") = 0
+7 chdir("d") = 0
+7 mkdir("e", 0777) = 0
 "#;
 
     #[test]
@@ -185,9 +224,11 @@ mod tests {
             "copy",
             "create",
             "lock",
+            "mkdir",
             "mkdir-existing",
             "open-read",
             "read",
+            "rename",
             "rmdir",
             "stat-missing",
             "write",

@@ -60,10 +60,15 @@ pub const APPLICATION: Application = Application {
     needs: |data| vec![GIT, data.choose(DJANGO, SYMPY)],
     prepare,
     run: |cell| {
-        let steps = STEPS.iter();
-        steps
-            .map(|(name, script)| cell.time_script(name, 1, script))
-            .collect()
+        let mut step = |(name, script): &(&str, &str)| {
+            // A status within a second of the clone reads all files again, because their times are
+            // those of the index.
+            if *name == "status" {
+                cell.wait_a_second();
+            }
+            cell.time_script(name, 1, script)
+        };
+        STEPS.iter().map(&mut step).collect()
     },
     files: "work",
     has_real_sizes: true,

@@ -82,6 +82,10 @@ pub(super) const IMPORT: Source = Source::of(
     "our trace of pnpm 9.15.9, 2026-11-24: each of the 9,564 links is a file of this kind instead, \
      as package-import-method sets it, and is removed",
 );
+pub(super) const PIP: Source = Source::of(
+    "our trace of pip 23.2.1 install --prefix of Django 4.2.11 from a wheel (3,625 files, not \
+     compiled) on ext4, 2026-11-28: its calls on the file system",
+);
 pub(super) const DEBIAN: Source = Source::of(
     "our measurement of the packages with priority required of Debian 12, 2026-11-26: 4,039 files, \
      695 directories, 537 symbolic links (each made and removed)",

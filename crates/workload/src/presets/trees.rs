@@ -240,11 +240,10 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "package-install-copy",
-        application: "package installs that copy files of a store (npm, pip, pnpm)",
+        application: "package installs that copy files of a store (pnpm with \
+                      package-import-method=copy)",
         what: "as package-install-link, but the kernel copies each file (copy_file_range), after \
                a look-up of its name and a mkdir that fails",
-        not_predicted: "the processor time of the package manager (--compute read=205us adds \
-                        pip's), downloads, and removal in the order of directories",
         values: &[
             Values {
                 source: &PNPM,
@@ -260,6 +259,42 @@ pub(super) const ROWS: &[Row] = &[
             },
         ],
         ..INSTALL_LINK
+    },
+    Row {
+        name: "package-install-unpack",
+        version: 1,
+        group: SOURCE_CODE,
+        application: "package installs that unpack archives (pip, npm)",
+        what: "phases: files are written beside an earlier installation, each after stats, a \
+               look-up of its name and a mkdir of its directory; then all files are removed",
+        not_predicted: "the processor time of the package manager (--compute create=255us adds \
+                        pip's), downloads and decompression",
+        source: "calls of pip, tree of Django (our traces)",
+        values: &[
+            Values {
+                source: &PIP,
+                values: &[
+                    ("workers", "1"),
+                    (
+                        "phase install",
+                        "mix=create=3625,stat=3769,stat-missing=4704,mkdir=2431,\
+                         mkdir-existing=2269; transactions=16798",
+                    ),
+                ],
+            },
+            Values {
+                source: &Source::own("a removal of what was installed, in the order of directories"),
+                values: &[("phase remove", "walk=delete")],
+            },
+            Values {
+                source: &DJANGO,
+                values: &[
+                    ("files", "3683"),
+                    ("size", DJANGO_SIZES),
+                    ("dirs", "tree:3x7"),
+                ],
+            },
+        ],
     },
     Row {
         name: "containers",
