@@ -226,9 +226,18 @@ actions! {
     /// (copy_file_range). One operation copies all files of the directory.
     CopyTree = 38, "copy-tree": Some(Kind::CopyTree), on Tree, more_files None,
         comes_as [CopyTree, RemoveTree];
-    /// Remove a directory that `copy-tree` has created, with its files, as `rm -r` does.
+    /// Remove a directory that `copy-tree`, `clone-tree` or `link-tree` has created, with its files,
+    /// as `rm -r` does.
     RemoveTree = 39, "remove-tree": Some(Kind::RemoveTree), on Tree, more_files None,
         comes_as [CopyTree, RemoveTree];
+    /// Copy a directory of the pool with its files, as `cp -r --reflink` does: the new files share
+    /// the blocks of the others (FICLONE).
+    CloneTree = 40, "clone-tree": Some(Kind::CloneTree), on Tree, more_files None,
+        comes_as [CloneTree, RemoveTree];
+    /// Copy a directory of the pool as `cp -rl` does: the new directory contains hard links to the
+    /// files.
+    LinkTree = 41, "link-tree": Some(Kind::LinkTree), on Tree, more_files None,
+        comes_as [LinkTree, RemoveTree];
 }
 
 impl Action {
@@ -298,7 +307,7 @@ impl Action {
 
     /// Whether the action clones a file (FICLONE), which only some file systems support.
     pub const fn clones(self) -> bool {
-        matches!(self, Self::Clone | Self::InstallClone)
+        matches!(self, Self::Clone | Self::InstallClone | Self::CloneTree)
     }
 
     /// Whether the action creates a hard link.
@@ -327,7 +336,14 @@ impl Action {
     /// Whether one operation of the action copies or removes all files of a directory.
     #[inline]
     pub const fn is_on_tree(self) -> bool {
-        matches!(self, Self::CopyTree | Self::RemoveTree)
+        matches!(self.performs(), Some(kind) if kind.is_on_tree())
+    }
+
+    /// Whether one operation of the action creates a directory with copies of the files of another
+    /// one, or with clones or hard links.
+    #[inline]
+    pub const fn makes_tree(self) -> bool {
+        matches!(self.performs(), Some(kind) if kind.makes_tree())
     }
 
     /// Whether the action reads contents of files, as `read` and `read-range` do.
@@ -340,7 +356,7 @@ impl Action {
     /// that the worker reads or writes.
     #[inline]
     pub const fn sets_size(self) -> bool {
-        matches!(self, Self::Truncate | Self::CopyTree) || self.copies()
+        matches!(self, Self::Truncate | Self::CopyTree | Self::CloneTree) || self.copies()
     }
 
     /// Whether the action writes contents to files, as `create` and `append` do.

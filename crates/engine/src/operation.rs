@@ -98,6 +98,16 @@ macro_rules! operations {
                 }
             }
 
+            /// Whether the operation copies or removes all files of a directory.
+            pub const fn is_on_tree(self) -> bool {
+                self.makes_tree() || matches!(self, Self::RemoveTree)
+            }
+
+            /// Whether the operation creates a directory with the same files as another one.
+            pub const fn makes_tree(self) -> bool {
+                matches!(self, Self::CopyTree | Self::CloneTree | Self::LinkTree)
+            }
+
             /// Whether the operation changes files or directories. Other operations never sync.
             #[inline]
             pub const fn changes(self) -> bool {
@@ -557,6 +567,40 @@ operations! {
         SyncDirectory.if_synced().by("the new directory, and the directory of its name")
     ];
 
+    /// Copy a directory with its files, as `cp -r --reflink` does: each new file shares the blocks of
+    /// the other one. The same files as of a copied tree are cloned.
+    CloneTree = "clone a tree" {
+        /// The name of the new directory, which must not exist.
+        name: Name<'a>,
+        /// The name of the directory whose files are cloned.
+        from: Name<'a>,
+        /// The names of the files to clone; other names are a failure.
+        files: Listing,
+    } changes: true, needs: Copies, bytes: None, steps: [
+        MakeDirectory.always(), Open.said("both directories"),
+        List.said("the directory to copy, to the end"),
+        Clone.said("of each file: `openat` of it and of the new one, `ioctl` with `FICLONE`, the \
+            file's sync if files are synced, `close` of both"),
+        Close.said("both directories"),
+        SyncDirectory.if_synced().by("the new directory, and the directory of its name")
+    ];
+
+    /// Create a directory with hard links to the files of another one, as `cp -rl` does. The same
+    /// files as of a copied tree are linked.
+    LinkTree = "link a tree" {
+        /// The name of the new directory, which must not exist.
+        name: Name<'a>,
+        /// The name of the directory whose files are linked.
+        from: Name<'a>,
+        /// The names of the files to link; other names are a failure.
+        files: Listing,
+    } changes: true, needs: Links, bytes: None, steps: [
+        MakeDirectory.always(), Open.said("both directories"),
+        List.said("the directory to copy, to the end"),
+        Link.said("`linkat` of each file"), Close.said("both directories"),
+        SyncDirectory.if_synced().by("the new directory, and the directory of its name")
+    ];
+
     /// Remove a directory with its files, as `rm -r` does. If the directory contains other names
     /// than `files`, the operation fails and removes nothing.
     RemoveTree = "remove a tree" {
@@ -592,6 +636,8 @@ impl<'a> Operation<'a> {
             Self::Copy { name, from, .. }
             | Self::Clone { name, from, .. }
             | Self::CopyTree { name, from, .. }
+            | Self::CloneTree { name, from, .. }
+            | Self::LinkTree { name, from, .. }
             | Self::InstallCopy { name, from, .. }
             | Self::InstallClone { name, from, .. } => (from, Some(name)),
             Self::Replace {

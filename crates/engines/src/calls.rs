@@ -29,6 +29,8 @@ mod names;
 mod policy;
 mod trees;
 
+use trees::TreeFiles;
+
 /// The differences between engines that make system calls.
 pub(crate) trait Style {
     /// Flags of open(2) to create a file. The next four constants are the flags for other
@@ -274,7 +276,13 @@ impl<S: System, T: Style> Calls<S, T> {
                 from,
                 files,
                 bytes,
-            } => self.copy_tree((from, name), files, bytes, steps),
+            } => self.copy_tree((from, name), TreeFiles::Copies { bytes }, files, steps),
+            Operation::CloneTree { name, from, files } => {
+                self.copy_tree((from, name), TreeFiles::Clones, files, steps)
+            }
+            Operation::LinkTree { name, from, files } => {
+                self.copy_tree((from, name), TreeFiles::Links, files, steps)
+            }
             Operation::RemoveTree { name, files } => self.remove_tree(name, files, steps),
             Operation::Evict { name } => self.evict(name, steps),
         }

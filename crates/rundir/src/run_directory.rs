@@ -10,6 +10,7 @@ use engine::{Errno, Identity};
 use record::CleanUp;
 
 use crate::advice;
+use crate::found_manifest;
 use crate::heartbeat::Life;
 use crate::landmark::{Landmark, Landmarks, Volumes, is_removed};
 use crate::manifest::{self, FirstRank, KeptPool, Kind, Manifest};
@@ -252,6 +253,12 @@ impl RunDirectories {
     /// Rewrites the manifests of a kept pool, which mark the pool as in use from then on.
     pub fn begin_use(&self) -> Result<(), String> {
         for (index, run_directory) in self.all.iter().enumerate() {
+            let Landmark {
+                namespace, held, ..
+            } = &run_directory.landmark;
+            // A run that was killed here may have left a draft of the manifest. A draft that cannot
+            // be removed does no harm to this run.
+            let _ = found_manifest::remove_drafts(&**namespace, &**held);
             if let Err(why) = run_directory.rewrite(None, &self.life) {
                 // The pool is unchanged, so its manifests mark it as kept again. An error of this
                 // second rewrite is ignored, because the first error explains the failure.

@@ -271,7 +271,7 @@ pub fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
         }
         Action::LockFile => vec![(NameKind::Temporary, number)],
         // All files of the tree may be partly written.
-        Action::CopyTree => vec![(NameKind::Tree, number)],
+        Action::CopyTree | Action::CloneTree => vec![(NameKind::Tree, number)],
         Action::Append | Action::Overwrite | Action::Truncate | Action::Rewrite => {
             vec![(NameKind::File, number)]
         }

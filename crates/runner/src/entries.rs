@@ -41,9 +41,10 @@ fn change(action: Action) -> Option<Change> {
         Action::Link
         | Action::InstallLink
         | Action::SymbolicLink
-        | Action::MakeDirectory
-        | Action::CopyTree => Some(Change::More),
-        action if action.changes_count() == Some(true) => Some(Change::More),
+        | Action::MakeDirectory => Some(Change::More),
+        action if action.makes_tree() || action.changes_count() == Some(true) => {
+            Some(Change::More)
+        }
         Action::Delete
         | Action::RemoveLink
         | Action::RemoveSymbolicLink

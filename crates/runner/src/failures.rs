@@ -181,7 +181,7 @@ impl Failures {
         is_spoiled(intent.place, intent.action.named(), intent.number)
             || (intent.action.copies() && is_spoiled(other_place, NameKind::File, intent.other))
             // A copy of a directory with a file of unknown state is not what the stream expects.
-            || (intent.action == Action::CopyTree
+            || (intent.action.makes_tree()
                 && self.spoiled.lock().names.contains_key(&intent.place))
     }
 

@@ -95,8 +95,8 @@ impl Listings {
             action if action.changes_count() == Some(true) => {
                 self.change(place, NameKind::File, number, Listing::add)
             }
-            Action::MakeDirectory | Action::CopyTree => {
-                self.change(place, intent.action.named(), number, Listing::add);
+            action if action == Action::MakeDirectory || action.makes_tree() => {
+                self.change(place, action.named(), number, Listing::add);
             }
             Action::Delete
             | Action::RemoveLink

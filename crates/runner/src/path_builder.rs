@@ -316,7 +316,7 @@ impl Namer {
             Action::SymbolicLink | Action::ReadLink => {
                 symbolic_link(intent, name, (&mut self.second, &mut self.target), place)
             }
-            Action::CopyTree | Action::RemoveTree => on_tree(intent, name, &mut self.second, place),
+            action if action.is_on_tree() => on_tree(intent, name, &mut self.second, place),
             _ => {
                 let place = match intent.other_place {
                     None => place,
@@ -353,11 +353,15 @@ fn on_tree<'a>(
     let PlaceOfName { naming, inner, .. } = place;
     let from = second[place.location]
         .with_directory(|to| naming.write_directory(inner, NameKind::File, to));
-    Operation::CopyTree {
-        name,
-        from,
-        files,
-        bytes,
+    match intent.action {
+        Action::CloneTree => Operation::CloneTree { name, from, files },
+        Action::LinkTree => Operation::LinkTree { name, from, files },
+        _ => Operation::CopyTree {
+            name,
+            from,
+            files,
+            bytes,
+        },
     }
 }
 

@@ -406,7 +406,7 @@ fn check_actions(request: &RunSpec, directories: &[PathBuf]) -> Result<(), Refus
             return unable(
                 directory,
                 "files that share blocks",
-                "clone and install-clone",
+                "clone, install-clone and clone-tree",
             );
         }
     }

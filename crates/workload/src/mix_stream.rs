@@ -185,7 +185,7 @@ impl MixStream {
         match draft.action {
             Action::Link | Action::InstallLink => self.link(turn, &draft, NameKind::Link),
             Action::SymbolicLink => self.link(turn, &draft, NameKind::SymbolicLink),
-            Action::CopyTree => {
+            action if action.makes_tree() => {
                 let position = self.ranks.rank(draft.pick, self.files.len());
                 let place = self.files.get(position).place;
                 match self
@@ -194,7 +194,7 @@ impl MixStream {
                     .is_some_and(|trees| trees.is_full(place))
                 {
                     true => self.remove_tree(draft.pause).unwrap_or(Intent::NOTHING),
-                    false => self.copy_tree(place, draft.pause),
+                    false => self.copy_tree(action, place, draft.pause),
                 }
             }
             _ => self.on_a_file(turn, &draft),

@@ -168,9 +168,8 @@ impl Mixer {
             action if action.copies() => has_files && has_room,
             Action::Link
             | Action::InstallLink
-            | Action::SymbolicLink
-            | Action::CopyTree
-            | Action::RemoveTree => has_files && (has_room || pool.has_extras),
+            | Action::SymbolicLink => has_files && (has_room || pool.has_extras),
+            action if action.is_on_tree() => has_files && (has_room || pool.has_extras),
             Action::ReadLink => pool.has_symbolic_link || (has_files && has_room),
             Action::Append => pool.sizes.is_some_and(|(least, _)| {
                 let append = self.append_sizes.low().max(1);

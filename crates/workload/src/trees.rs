@@ -89,9 +89,13 @@ impl Trees {
         !self.trees.is_empty() && self.files + more > self.files_max
     }
 
-    /// Returns the intent that copies a directory, and adds the copy.
-    pub(crate) fn copy(&mut self, place: u32, number: u64, pause: Pause) -> Intent {
-        let files = self.places[place as usize];
+    /// Returns the intent that copies a directory by `action`, and adds the copy.
+    pub(crate) fn copy(&mut self, action: Action, place: u32, number: u64, pause: Pause) -> Intent {
+        let mut files = self.places[place as usize];
+        if !action.sets_size() {
+            // Hard links have no contents of their own.
+            files.bytes = 0;
+        }
         self.files += files.names.entries;
         self.trees.push_back(Tree {
             place,
@@ -99,7 +103,7 @@ impl Trees {
             files,
         });
         Intent {
-            action: Action::CopyTree,
+            action,
             ends_transaction: true,
             place,
             number,

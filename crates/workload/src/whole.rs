@@ -127,7 +127,7 @@ impl Workload {
                 if self.workers.is_shared() && mix.weights.actions().any(Action::is_on_tree) =>
             {
                 Err(invalid!(
-                    "copy-tree and remove-tree need private pools (use --workers instead of \
+                    "operations on trees need private pools (use --workers instead of \
                      --writers and --readers)"
                 ))
             }

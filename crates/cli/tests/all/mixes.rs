@@ -306,7 +306,10 @@ fn every_kind_of_operation_is_verified_and_leaves_no_files() {
             .collect();
         for (lack, actions) in [
             ("extended attributes", &["set-xattr", "get-xattr"][..]),
-            ("files that share blocks", &["clone", "install-clone"]),
+            (
+                "files that share blocks",
+                &["clone", "install-clone", "clone-tree"],
+            ),
         ] {
             let few = [&["create", "append", "read"], actions].concat();
             let words = format!("run --quiet --mix {} {rest} {shape}", mix(&few));

@@ -166,7 +166,7 @@ fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
 }
 
 /// The operations of mixes that NFS version 3 does not support.
-const LACKS: [&str; 9] = [
+const LACKS: [&str; 10] = [
     "set-xattr",
     "get-xattr",
     "open-close",
@@ -176,6 +176,7 @@ const LACKS: [&str; 9] = [
     "clone",
     "install-copy",
     "install-clone",
+    "clone-tree",
 ];
 
 /// All operations of mixes that NFS version 3 supports.

@@ -1,5 +1,5 @@
-//! Operations on a directory with its files: a copy as `cp -r` makes it, and a removal as `rm -r`
-//! does it. Both first list the directory, and then process each file in the order of the listing.
+//! Operations on a directory with its files: copies as `cp -r`, `cp -r --reflink` and `cp -rl` make
+//! them, and a removal as `rm -r` does it. Both first list the directory, and then process each file in the order of the listing.
 
 use std::ffi::{CStr, c_int};
 
@@ -12,36 +12,66 @@ use engine::{Cause, Errno, Failure, Listing, Name, NameKind, OperationOutcome, S
 /// The number of bytes that one call of copy_file_range(2) requests, as `cp` does.
 const COPIED_BYTES: usize = 1 << 30;
 
+/// The files of a new tree.
+#[derive(Clone, Copy)]
+pub(super) enum TreeFiles {
+    /// Copies of files whose total size is `bytes`.
+    Copies {
+        bytes: u64,
+    },
+    Clones,
+    Links,
+}
+
+impl TreeFiles {
+    /// The step that makes the files.
+    fn step(self) -> Step {
+        match self {
+            Self::Copies { .. } => Step::Copy,
+            Self::Clones => Step::Clone,
+            Self::Links => Step::Link,
+        }
+    }
+
+    /// The number of bytes that the kernel copies.
+    fn bytes(self) -> u64 {
+        match self {
+            Self::Copies { bytes } => bytes,
+            Self::Clones | Self::Links => 0,
+        }
+    }
+}
+
 impl<S: System, T: Style> Calls<S, T> {
-    /// Creates the directory `to` with copies of all files of the directory `name`.
+    /// Creates the directory `to` with the same files as the directory `name`.
     pub(super) fn copy_tree(
         &mut self,
         (name, to): (Name<'_>, Name<'_>),
+        what: TreeFiles,
         files: Listing,
-        bytes: u64,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
+        let bytes = what.bytes();
         self.step(Step::MakeDirectory, steps, |system| {
             system.mkdir(at(to), DIRECTORY_MODE)
         })?;
         let from = self.open_directory(name)?;
-        let copied = self.copy_tree_from(from, to, files, bytes, steps);
+        let copied = self.copy_tree_from((from, to), what, files, steps);
         self.close(from, bytes, copied, steps)?;
         self.sync_directory_of(to, bytes, steps)
     }
 
     fn copy_tree_from(
         &mut self,
-        from: c_int,
-        to: Name<'_>,
+        (from, to): (c_int, Name<'_>),
+        what: TreeFiles,
         files: Listing,
-        bytes: u64,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         let made = self.open_directory(to)?;
         steps.ended(Step::Open);
         let names = std::mem::take(&mut self.tree);
-        let (names, copied) = self.copy_listed((from, made), (names, files, bytes), steps);
+        let (names, copied) = self.copy_listed((from, made), what, (names, files), steps);
         self.tree = names;
         let synced = copied.and_then(|()| match self.policy.now.directories {
             true => in_step(Step::SyncDirectory, || self.system.sync(made, false)),
@@ -49,14 +79,15 @@ impl<S: System, T: Style> Calls<S, T> {
         });
         let closed = self.system.close(made);
         synced?;
-        closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(bytes))
+        closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(what.bytes()))
     }
 
     /// Copies the files of one open directory to another. Returns the buffer of the names.
     fn copy_listed(
         &mut self,
         (from, made): (c_int, c_int),
-        (mut names, files, bytes): (Vec<u8>, Listing, u64),
+        what: TreeFiles,
+        (mut names, files): (Vec<u8>, Listing),
         steps: &mut dyn Steps,
     ) -> (Vec<u8>, OperationOutcome) {
         let copied = self
@@ -64,37 +95,41 @@ impl<S: System, T: Style> Calls<S, T> {
             .and_then(|()| {
                 let mut done = 0;
                 for name in names_in(&names) {
-                    self.go_on(Step::Copy, done)?;
-                    done = self
-                        .copy_file((from, made), name, done)
+                    self.go_on(what.step(), done)?;
+                    done += self
+                        .add_file((from, made), what, name)
                         .map_err(|failure| failure.having_moved(done))?;
                 }
-                if done != bytes {
-                    let (found, expected) = (done, bytes);
+                if done != what.bytes() {
+                    let (found, expected) = (done, what.bytes());
                     let size = Cause::WrongSize { found, expected };
-                    return Err(Failure::wrong(Step::Copy, size).having_moved(done));
+                    return Err(Failure::wrong(what.step(), size).having_moved(done));
                 }
-                steps.ended(Step::Copy);
+                steps.ended(what.step());
                 Ok(())
             });
         (names, copied)
     }
 
-    /// Copies one file, and returns the sum of its size and `before`.
-    fn copy_file(
+    /// Adds one file to a tree, and returns the number of copied bytes.
+    fn add_file(
         &mut self,
         (from, to): (c_int, c_int),
+        what: TreeFiles,
         name: &CStr,
-        before: u64,
     ) -> Result<u64, Failure> {
+        if let TreeFiles::Links = what {
+            let link = (At::In(from, name), At::In(to, name));
+            return in_step(Step::Link, || self.system.link(link.0, link.1)).map(|()| 0);
+        }
         let flags = T::CREATE | self.policy.now.write_flags;
         let source = self.open_in(from, name, T::READ)?;
         let copied = self.open_in(to, name, flags).and_then(|file| {
-            let copied = self.copy_to_end(source, file);
+            let copied = self.fill(source, file, what);
             let closed = self.system.close(file);
             let copied = copied?;
             closed.map_err(|errno| Failure::system(Step::Close, errno))?;
-            Ok(before + copied)
+            Ok(copied)
         });
         let closed = self.system.close(source);
         let copied = copied?;
@@ -102,13 +137,19 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(copied)
     }
 
-    fn copy_to_end(&mut self, from: c_int, to: c_int) -> Result<u64, Failure> {
+    /// Gives a new file the contents of another one, and returns the number of copied bytes.
+    fn fill(&mut self, from: c_int, to: c_int, what: TreeFiles) -> Result<u64, Failure> {
         let mut done = 0;
-        loop {
-            match in_step(Step::Copy, || self.system.copy(from, to, COPIED_BYTES))? {
-                0 => break,
-                copied => done += copied as u64,
+        match what {
+            TreeFiles::Clones => {
+                in_step(Step::Clone, || self.system.clone_blocks(from, to))?;
             }
+            _ => loop {
+                match in_step(Step::Copy, || self.system.copy(from, to, COPIED_BYTES))? {
+                    0 => break,
+                    copied => done += copied as u64,
+                }
+            },
         }
         if let Some(contents_only) = self.policy.now.file {
             in_step(Step::Sync, || self.system.sync(to, contents_only.0))?;

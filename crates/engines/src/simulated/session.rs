@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use super::state::Shared;
 use engine::{
-    Capability, Failure, Listing, Name, Operation, OperationOutcome, OwnedOperation, Session,
+    Failure, Listing, Name, Operation, OperationOutcome, OwnedOperation, Session,
     Steps, Submitted, Ticket,
 };
 
@@ -85,9 +85,8 @@ impl SimulatedSession {
     /// its own, so it must be in flight alone.
     fn note_meetings(&self, operation: &Operation<'_>) {
         let mine = names(operation);
-        let needs = |operation: &Operation<'_>| operation.kind().needs();
         for flight in &self.in_flight {
-            if [needs(operation), needs(&flight.operation.get())].contains(&Capability::Trees) {
+            if operation.kind().is_on_tree() || flight.operation.get().kind().is_on_tree() {
                 let met = operation.name().path.to_string_lossy().into_owned();
                 self.shared.state().meetings.push(met);
             }

@@ -8,6 +8,7 @@ pub mod memory;
 mod namespace;
 pub mod operations;
 mod server;
+mod trees;
 mod wire;
 
 use std::path::{Path, PathBuf};

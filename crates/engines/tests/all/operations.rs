@@ -39,7 +39,10 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, polici
         let kind = operation.kind();
         let follows_clone = std::mem::replace(
             &mut is_clone,
-            matches!(kind, OperationKind::Clone | OperationKind::InstallClone),
+            matches!(
+                kind,
+                OperationKind::Clone | OperationKind::InstallClone | OperationKind::CloneTree
+            ),
         );
         if !shares_blocks && (is_clone || follows_clone) {
             kinds.push(kind);

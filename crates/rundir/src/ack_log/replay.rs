@@ -192,9 +192,13 @@ impl Replay {
             Action::SymbolicLink | Action::MakeDirectory | Action::LockFile => {
                 self.may(key, May::Made)
             }
-            Action::CopyTree => {
-                for (copy, _) in self.copies(&key) {
-                    self.may(copy, May::Made);
+            action if action.makes_tree() => {
+                for (copy, of) in self.copies(&key) {
+                    let may = match action {
+                        Action::LinkTree => May::Holds(of),
+                        _ => May::Made,
+                    };
+                    self.may(copy, may);
                 }
                 self.trees.insert(key.clone());
                 self.may(key, May::Made);
@@ -275,7 +279,13 @@ impl Replay {
                 );
             }
             Action::MakeDirectory => self.set(key, Acked::Directory, action),
-            Action::CopyTree => {
+            Action::LinkTree => {
+                for (link, to) in self.copies(&key) {
+                    self.set(link, Acked::File(to), action);
+                }
+                self.set(key, Acked::Directory, action);
+            }
+            Action::CopyTree | Action::CloneTree => {
                 for (copy, of) in self.copies(&key) {
                     let by = action;
                     let object = Object {

@@ -103,8 +103,8 @@ fn private() -> impl Strategy<Value = Workload> {
 fn shared() -> impl Strategy<Value = Workload> {
     (mixes(), 1_u32..4, 0_u32..3).prop_map(|(mut mix, writers, readers)| {
         // Operations on trees need private pools.
-        let weights = mix.weights.with(Action::CopyTree, 0);
-        mix.weights = weights.with(Action::RemoveTree, 0);
+        let trees = Action::operations().filter(|action| action.is_on_tree());
+        mix.weights = trees.fold(mix.weights, |weights, tree| weights.with(tree, 0));
         of_mix(mix, runs::shared(writers, readers))
     })
 }

@@ -171,7 +171,8 @@ fn shared_pool_works_on_a_real_file_system() {
         // clones.
         weights: all_operations(false)
             .with(Action::Clone, 0)
-            .with(Action::InstallClone, 0),
+            .with(Action::InstallClone, 0)
+            .with(Action::CloneTree, 0),
         ..mix(Shape::Subdirectories(3))
     };
     let workload = workload(mix, shared(8, 8));

@@ -65,7 +65,7 @@ impl MixStream {
     }
 
     fn walk_of(&mut self, action: Action) -> Walk {
-        if action.lists() || action == Action::CopyTree {
+        if action.lists() || action.makes_tree() {
             return Walk::Directories;
         }
         if action == Action::RemoveTree {
@@ -120,8 +120,8 @@ impl MixStream {
                 creation(draft.action, file, draft.pause)
             }
             Some(Walk::OldestTree) => self.remove_tree(draft.pause).unwrap_or(Intent::NOTHING),
-            Some(Walk::Directories) if draft.action == Action::CopyTree => {
-                self.copy_tree(self.begun as u32, draft.pause)
+            Some(Walk::Directories) if draft.action.makes_tree() => {
+                self.copy_tree(draft.action, self.begun as u32, draft.pause)
             }
             Some(Walk::Directories) | None => Intent {
                 action: draft.action,
@@ -133,15 +133,15 @@ impl MixStream {
         }
     }
 
-    /// Copies the directory with number `place`.
-    pub(super) fn copy_tree(&mut self, place: u32, pause: Pause) -> Intent {
+    /// Copies the directory with number `place` by `action`.
+    pub(super) fn copy_tree(&mut self, action: Action, place: u32, pause: Pause) -> Intent {
         if !self.takes_one_more(place) {
             return skipped(SkipReason::DirectoryFull, pause);
         }
         self.number += 1;
         let number = self.number;
         match &mut self.trees {
-            Some(trees) => trees.copy(place, number, pause),
+            Some(trees) => trees.copy(action, place, number, pause),
             None => unreachable!("a mix that copies trees has summaries of its directories"),
         }
     }

@@ -53,8 +53,9 @@ impl Level {
                 self.grow(1, 0, self.peak.block_bytes);
                 self.shrink(1, self.peak.block_bytes, 0);
             }
-            // Each file of a tree may take one block more than its share of the total size.
-            Action::CopyTree => {
+            // Each file of a tree may take one block more than its share of the total size. Hard
+            // links count as empty files, because a removal does not tell how its tree was made.
+            action if action.makes_tree() => {
                 self.grow(intent.other + 1, 0, intent.bytes);
                 self.take_blocks(intent.other + 1);
             }

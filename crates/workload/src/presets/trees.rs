@@ -87,6 +87,49 @@ const INSTALL_LINK: Row = Row {
     ],
 };
 
+const TURNS: Values = Values {
+    source: &COMMANDS,
+    values: &[(
+        "phase turns",
+        "mix=replace=11,stat=685762,stat-missing=1694,open-missing=180334,list=189112,read=125442",
+    )],
+};
+const DISCARD: Values = Values {
+    source: &FORK,
+    values: &[("phase discard", "walk=remove-tree")],
+};
+const WORKSPACE: Values = Values {
+    source: &DJANGO,
+    values: &[
+        ("files", "3683"),
+        ("size", DJANGO_SIZES),
+        ("dirs", "tree:3x7"),
+    ],
+};
+
+const AGENT: Row = Row {
+    name: "agent",
+    version: 1,
+    group: CONTAINERS,
+    application: "sandboxes of coding agents",
+    what: "phases: a workspace is copied as by cp -r, used by tool calls (commands that walk the \
+           work tree with stats, failed look-ups, listings and reads, and edits that replace \
+           files), and removed",
+    not_predicted: "the time of commands, which is mostly computing, and other commands than git \
+                    status. A workspace made by overlayfs is not copied: see only the phase turns, \
+                    with a mount of overlayfs as the target",
+    source: "tool calls of TraceLab, calls of git status (our trace)",
+    values: &[
+        Values {
+            source: &FORK,
+            values: &[("workers", "1"), ("phase fork", "walk=copy-tree")],
+        },
+        TURNS,
+        DISCARD,
+        WORKSPACE,
+    ],
+};
+
 pub(super) const ROWS: &[Row] = &[
     Row {
         name: "build",
@@ -339,42 +382,37 @@ pub(super) const ROWS: &[Row] = &[
             },
         ],
     },
+    AGENT,
     Row {
-        name: "agent",
-        version: 1,
-        group: CONTAINERS,
-        application: "sandboxes of coding agents",
-        what: "phases: a workspace is copied as by cp -r, used by tool calls (commands that walk \
-               the work tree with stats, failed look-ups, listings and reads, and edits that \
-               replace files), and removed",
-        not_predicted: "the time of commands, which is mostly computing, other commands than git \
-                        status, and workspaces made by links, clones or overlayfs",
-        source: "tool calls of TraceLab, calls of git status (our trace)",
+        name: "agent-clone",
+        application: "sandboxes of coding agents that clone a workspace (btrfs, xfs)",
+        what: "as agent, but the files of the workspace share the blocks of the original ones, as \
+               by cp -r --reflink",
         values: &[
             Values {
                 source: &FORK,
-                values: &[("workers", "1"), ("phase fork", "walk=copy-tree")],
+                values: &[("workers", "1"), ("phase fork", "walk=clone-tree")],
             },
-            Values {
-                source: &COMMANDS,
-                values: &[(
-                    "phase turns",
-                    "mix=replace=11,stat=685762,stat-missing=1694,open-missing=180334,\
-                     list=189112,read=125442",
-                )],
-            },
+            TURNS,
+            DISCARD,
+            WORKSPACE,
+        ],
+        ..AGENT
+    },
+    Row {
+        name: "agent-link",
+        application: "sandboxes of coding agents that link the files of a workspace",
+        what: "as agent, but the workspace contains hard links to the original files, as by \
+               cp -rl: edits replace files, so the original ones keep their contents",
+        values: &[
             Values {
                 source: &FORK,
-                values: &[("phase discard", "walk=remove-tree")],
+                values: &[("workers", "1"), ("phase fork", "walk=link-tree")],
             },
-            Values {
-                source: &DJANGO,
-                values: &[
-                    ("files", "3683"),
-                    ("size", DJANGO_SIZES),
-                    ("dirs", "tree:3x7"),
-                ],
-            },
+            TURNS,
+            DISCARD,
+            WORKSPACE,
         ],
+        ..AGENT
     },
 ];

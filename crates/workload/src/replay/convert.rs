@@ -23,7 +23,11 @@ impl Simulation<'_> {
         match one.action {
             action if action.creates() => self.create(traced),
             action if action.copies() => self.copy(traced),
-            Action::CopyTree | Action::RemoveTree | Action::Nothing => {
+            Action::CopyTree
+            | Action::CloneTree
+            | Action::LinkTree
+            | Action::RemoveTree
+            | Action::Nothing => {
                 self.differences.add(Difference::Trees);
             }
             Action::Read | Action::ReadMapped | Action::ReadRange => self.read(traced),

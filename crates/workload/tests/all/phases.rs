@@ -186,15 +186,28 @@ fn phases_change_the_fingerprint() {
 
 #[test]
 fn walks_copy_each_directory_and_remove_each_copy() {
-    let workload = workload(vec![walk(Action::CopyTree), walk(Action::RemoveTree)]);
+    for (action, bytes) in [
+        (Action::CopyTree, true),
+        (Action::CloneTree, true),
+        // Hard links have no contents of their own.
+        (Action::LinkTree, false),
+    ] {
+        walk_copies_each_directory(action, bytes);
+    }
+}
+
+fn walk_copies_each_directory(action: Action, has_contents: bool) {
+    let workload = workload(vec![walk(action), walk(Action::RemoveTree)]);
     let mut stream = stream(&workload);
     let before = files(&stream);
     let copies: Vec<Intent> = (0..7)
         .map(|_| stream.next(Phase::Transactions).unwrap())
         .collect();
     for (place, copy) in copies.iter().enumerate() {
-        assert_eq!((copy.action, copy.place), (Action::CopyTree, place as u32));
+        assert_eq!((copy.action, copy.place), (action, place as u32));
     }
+    let bytes = copies.iter().map(|copy| copy.bytes).sum::<u64>();
+    assert_eq!(bytes > 0, has_contents, "{action:?}");
     assert_eq!(copies.iter().map(|copy| copy.other).sum::<u64>(), FILES);
     assert_eq!(files(&stream), before + 7);
     let removals = drawn(&mut stream, Phase::Transactions);
@@ -274,7 +287,7 @@ fn trees_need_private_pools() {
     };
     let said = shared.validate().unwrap_err().to_string();
     assert!(
-        said.contains("copy-tree and remove-tree need private pools"),
+        said.contains("operations on trees need private pools"),
         "{said}"
     );
 }

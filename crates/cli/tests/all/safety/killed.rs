@@ -5,7 +5,7 @@ use rustix::process::Signal;
 
 use crate::support::Engine::{Posix, Raw, Stdio, Uring};
 use crate::support::Interface::{Prompt, Run};
-use crate::support::interface::{clean, own_directories};
+use crate::support::interface::{NOBODY, clean, draft_of_killed_run, own_directories};
 use crate::support::test_dir::{create_user_files, set_age, write};
 use crate::support::{FileSystem, Interface, Phase, Snapshot, TestDir, Volume, Work};
 
@@ -134,9 +134,6 @@ fn run_directory_can_be_cleaned_by_its_path() {
     before.assert_kept(&location, &cleaned);
 }
 
-/// A process number that cannot exist, because it is above the maximum of the kernel.
-const NOBODY: u32 = 4_194_304;
-
 /// A run may be killed between the creation of its directory and that of its manifest. `clean`
 /// removes the files of such a run even without a manifest.
 #[test]
@@ -148,7 +145,7 @@ fn files_without_a_manifest_are_removed() {
     let before = Snapshot::of(&location);
     let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let own = location.join(format!("postmark-{now}-{NOBODY}-0"));
-    let draft = format!(".postmark-manifest.json.{NOBODY}-1700000000000000000");
+    let draft = draft_of_killed_run();
     for text in [None, Some(""), Some(CUT_SHORT)] {
         std::fs::create_dir(&own).unwrap();
         if let Some(text) = text {

@@ -293,6 +293,14 @@ pub fn has_ended(progress: &str, stage: &str) -> bool {
         .any(|line| !line.contains(" of "))
 }
 
+/// A process number that cannot exist, because it is above the maximum of the kernel.
+pub const NOBODY: u32 = 4_194_304;
+
+/// The name of the draft of a manifest that a killed run has left.
+pub fn draft_of_killed_run() -> String {
+    format!(".postmark-manifest.json.{NOBODY}-1700000000000000000")
+}
+
 /// The run directories in a location.
 pub fn own_directories(location: &Path) -> Vec<PathBuf> {
     let names = names(location).unwrap_or_default().into_iter();

@@ -78,7 +78,7 @@ impl NfsFlight {
                 return Ok(Next::Call(self.after_directory()));
             }
             // The entry was removed by another client after it was listed.
-            (Stage::LookupEntry, Errno::NOENT) if self.is_of_tree() => return self.skip_entry(),
+            (Stage::LookupEntry, Errno::NOENT) if self.kind.is_on_tree() => return self.skip_entry(),
             (Stage::LookupEntry, Errno::NOENT) => return Ok(self.next_entry()),
             (Stage::Lookup, Errno::NOENT) if self.expects_missing() => return Ok(Next::Done),
             (Stage::MakeDirectory, Errno::EXIST)
@@ -157,6 +157,9 @@ impl NfsFlight {
                     Stage::Remove if self.kind == OperationKind::RemoveTree => {
                         return Ok(self.removed());
                     }
+                    Stage::Link if self.kind == OperationKind::LinkTree => {
+                        return self.copied(context);
+                    }
                     Stage::RemoveDirectory => {
                         let Place { location, path, .. } = &self.places[0];
                         context.directories.forget(*location, path);
@@ -175,7 +178,7 @@ impl NfsFlight {
         if self.kind == OperationKind::MakeDirectoryExisting || self.uses[2] {
             return Err(Cause::System(Errno::NOENT));
         }
-        if self.kind == OperationKind::CopyTree {
+        if self.kind.makes_tree() {
             return Ok(match made {
                 Some(handle) => self.made_tree(handle, context),
                 None => Next::Call(Stage::LookupMade),
@@ -199,16 +202,14 @@ impl NfsFlight {
             Stage::Directory(number) => self.found_directory(number, handle, attributes, context),
             Stage::LookupNew => Err(Cause::System(Errno::EXIST)),
             Stage::Lookup if self.expects_missing() => Err(Cause::System(Errno::EXIST)),
-            Stage::LookupMade
-                if self.kind == OperationKind::CopyTree && self.tree.made.is_none() =>
-            {
+            Stage::LookupMade if self.kind.makes_tree() && self.tree.made.is_none() => {
                 Ok(self.made_tree(handle, context))
             }
             Stage::LookupMade => {
                 self.file = handle;
                 self.made(context)
             }
-            Stage::LookupEntry if self.is_of_tree() => {
+            Stage::LookupEntry if self.kind.is_on_tree() => {
                 self.file = handle;
                 match attributes {
                     Some(attributes) => self.tree_entry(&attributes),
@@ -289,7 +290,7 @@ impl NfsFlight {
         attributes: &FileAttributes,
         context: &mut Context<'_>,
     ) -> Advanced {
-        if self.is_of_tree() {
+        if self.kind.is_on_tree() {
             return self.tree_entry(attributes);
         }
         let found = attributes.size_bytes;

@@ -244,7 +244,9 @@ impl NfsFlight {
             Operation::CopyTree { files, bytes, .. } => {
                 (self.expected, self.bytes) = (files, Some(bytes));
             }
-            Operation::RemoveTree { files, .. } => self.expected = files,
+            Operation::LinkTree { files, .. } | Operation::RemoveTree { files, .. } => {
+                self.expected = files;
+            }
             Operation::StatMissing { .. }
             | Operation::OpenMissing { .. }
             | Operation::MakeDirectoryExisting { .. }
@@ -263,6 +265,7 @@ impl NfsFlight {
             | Operation::Lock { .. }
             | Operation::Copy { .. }
             | Operation::Clone { .. }
+            | Operation::CloneTree { .. }
             | Operation::InstallCopy { .. }
             | Operation::InstallClone { .. }
             | Operation::Evict { .. } => {
@@ -276,11 +279,8 @@ impl NfsFlight {
             first,
             matches!(
                 self.kind,
-                OperationKind::List
-                    | OperationKind::ListWithStat
-                    | OperationKind::CopyTree
-                    | OperationKind::RemoveTree
-            ),
+                OperationKind::List | OperationKind::ListWithStat
+            ) || self.kind.is_on_tree(),
         );
         // The removal of a directory needs the handle of the directory that contains its name.
         let second = second.or((self.kind == OperationKind::RemoveTree).then_some(first));
@@ -313,7 +313,8 @@ impl NfsFlight {
             OperationKind::Delete => Stage::Remove,
             OperationKind::MakeDirectory
             | OperationKind::MakeDirectoryExisting
-            | OperationKind::CopyTree => Stage::MakeDirectory,
+            | OperationKind::CopyTree
+            | OperationKind::LinkTree => Stage::MakeDirectory,
             OperationKind::RemoveDirectory => Stage::RemoveDirectory,
             OperationKind::Rename | OperationKind::InstallLink => Stage::LookupNew,
             OperationKind::SymbolicLink => Stage::SymbolicLink,

@@ -18,7 +18,7 @@ impl NfsFlight {
         let is_plus = self.kind == OperationKind::ListWithStat;
         let mut page = results::Page::read(reader, is_plus).map_err(garbled)?;
         let (mut last, mut entries) = (0, 0);
-        let is_of_tree = self.is_of_tree();
+        let is_of_tree = self.kind.is_on_tree();
         if !is_of_tree {
             self.entries.clear();
             self.entries_at = 0;

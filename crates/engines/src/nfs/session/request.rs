@@ -116,7 +116,13 @@ impl NfsFlight {
             Stage::Read => arguments::read(out, &self.file, at, self.read_bytes(sizes)),
             Stage::MakeDirectory => arguments::make_directory(out, directory, name, DIRECTORY_MODE),
             Stage::SymbolicLink => arguments::symbolic_link(out, directory, name, &self.content),
-            Stage::Link => arguments::link(out, &self.file, &second.directory, second.name()),
+            Stage::Link => {
+                let (directory, name) = match &self.tree.made {
+                    Some(made) => (made, self.entry()),
+                    None => (&second.directory, second.name()),
+                };
+                arguments::link(out, &self.file, directory, name);
+            }
             Stage::Rename => arguments::rename(
                 out,
                 (&first.directory, first.name()),
@@ -140,7 +146,7 @@ impl NfsFlight {
             Stage::LookupNew => (&second.directory, second.name()),
             Stage::LookupEntry => (&first.directory, self.entry()),
             Stage::MakeDirectory | Stage::LookupMade | Stage::Create
-                if self.kind == OperationKind::CopyTree =>
+                if self.kind.makes_tree() =>
             {
                 match &self.tree.made {
                     None => (&second.directory, second.name()),

@@ -1,6 +1,6 @@
 //! Copies and removals of a directory with its files. Both list the directory, and compare the
 //! names before they change a file. A copy looks up each entry, for its kind and size, and then
-//! copies one file after the other by READ and WRITE.
+//! copies one file after the other by READ and WRITE, or links it.
 
 use engine::{Cause, NameKind, OperationKind};
 use nfs_client::{FileAttributes, FileKind};
@@ -9,13 +9,6 @@ use super::advance::{Advanced, Context, Next};
 use super::flight::{NfsFlight, Stage, TreeFile};
 
 impl NfsFlight {
-    pub(super) fn is_of_tree(&self) -> bool {
-        matches!(
-            self.kind,
-            OperationKind::CopyTree | OperationKind::RemoveTree
-        )
-    }
-
     /// The number of bytes that the operation has moved up to now.
     pub(super) fn moved(&self) -> u64 {
         match self.kind {
@@ -26,7 +19,7 @@ impl NfsFlight {
 
     /// Adds a listed name. A copy leaves out additional hard links, which have a suffix.
     pub(super) fn add_to_tree(&mut self, name: &[u8]) {
-        let copies = self.kind == OperationKind::CopyTree;
+        let copies = self.kind.makes_tree();
         if copies && name.ends_with(NameKind::Link.suffix()) {
             return;
         }
@@ -43,11 +36,11 @@ impl NfsFlight {
         self.check_number()?;
         match (self.is_listed, self.kind) {
             (false, _) => Ok(Next::Call(Stage::List)),
-            (true, OperationKind::CopyTree) => self.look_at_next(),
-            (true, _) => {
+            (true, OperationKind::RemoveTree) => {
                 self.check_names()?;
                 Ok(self.remove_next())
             }
+            (true, _) => self.look_at_next(),
         }
     }
 
@@ -80,7 +73,7 @@ impl NfsFlight {
         self.check_names()?;
         let sizes = self.tree.files.iter().map(|file| file.bytes);
         let found = sizes.fold(0, u64::saturating_add);
-        let expected = self.bytes.unwrap_or(0);
+        let expected = self.bytes.unwrap_or(found);
         if found != expected {
             return Err(Cause::WrongSize { found, expected });
         }
@@ -113,8 +106,9 @@ impl NfsFlight {
         (self.done, self.rewrites) = (0, 0);
         self.content.clear();
         self.call.creation_verifier = None;
-        Next::Call(match file.bytes {
-            0 => Stage::Create,
+        Next::Call(match (self.kind, file.bytes) {
+            (OperationKind::LinkTree, _) => Stage::Link,
+            (_, 0) => Stage::Create,
             _ => Stage::Read,
         })
     }

@@ -201,6 +201,14 @@ pub fn copy_tree<'a>(from: Name<'a>, name: Name<'a>, files: Listing, bytes: u64)
     }
 }
 
+pub fn clone_tree<'a>(from: Name<'a>, name: Name<'a>, files: Listing) -> Operation<'a> {
+    Operation::CloneTree { name, from, files }
+}
+
+pub fn link_tree<'a>(from: Name<'a>, name: Name<'a>, files: Listing) -> Operation<'a> {
+    Operation::LinkTree { name, from, files }
+}
+
 pub fn remove_tree(name: Name<'_>, files: Listing) -> Operation<'_> {
     Operation::RemoveTree { name, files }
 }

@@ -61,6 +61,8 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
         .concat()
     };
     let copies = |step| vec![Open, step, Sync, Close, SyncDirectory];
+    let makes_tree = |step| vec![MakeDirectory, Open, List, step, Close, SyncDirectory];
+    let removes_tree = vec![Open, List, Unlink, Close, RemoveDirectory, SyncDirectory];
     vec![
         (make::make_directory(d), vec![MakeDirectory, SyncDirectory]),
         (make::make_directory(e), vec![MakeDirectory, SyncDirectory]),
@@ -150,14 +152,12 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
         (make::list(d), vec![Open, List, Close]),
         (make::list_with_stat(d), vec![Open, List, Close]),
         // The directory also contains a symbolic link and the new directory, which are not copied.
-        (
-            make::copy_tree(d, tree, files, 15),
-            vec![MakeDirectory, Open, List, Copy, Close, SyncDirectory],
-        ),
-        (
-            make::remove_tree(tree, files),
-            vec![Open, List, Unlink, Close, RemoveDirectory, SyncDirectory],
-        ),
+        (make::copy_tree(d, tree, files, 15), makes_tree(Copy)),
+        (make::remove_tree(tree, files), removes_tree.clone()),
+        (make::link_tree(d, tree, files), makes_tree(Link)),
+        (make::remove_tree(tree, files), removes_tree.clone()),
+        (make::clone_tree(d, tree, files), makes_tree(Clone)),
+        (make::remove_tree(tree, files), removes_tree),
         (make::stat_missing(tree), vec![Stat]),
         (make::evict(six), vec![Open, Evict, Close]),
         (make::delete(three), vec![Unlink, SyncDirectory]),

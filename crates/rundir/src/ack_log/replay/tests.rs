@@ -314,6 +314,19 @@ fn files_of_copied_and_removed_trees_are_known() {
 }
 
 #[test]
+fn files_of_linked_trees_are_the_files_that_were_linked() {
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("s0/1", ""), 0, 0, 5);
+    fed.done(Action::LinkTree, ("s0/3.r", ""), 0, 0, 0);
+    fed.done(Action::CloneTree, ("s0/4.r", ""), 0, 0, 0);
+    fed.done(Action::Append, ("s0/1", ""), 0, 5, 8);
+    fed.done(Action::Delete, ("s0/1", ""), 0, 8, 0);
+    assert_eq!(fed.name("s0/1").acked, Acked::Absent);
+    assert_eq!(fed.expected("s0/3.r/1"), whole(0, 8));
+    assert_eq!(fed.expected("s0/4.r/1"), whole(0, 5));
+}
+
+#[test]
 fn next_log_begins_with_all_operations_done() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);

@@ -226,6 +226,7 @@ fn pool(record: &Record) -> Option<i128> {
                 | Action::InstallLink
                 | Action::SymbolicLink
                 | Action::MakeDirectory => count,
+                action if action.makes_tree() => count,
                 action if action.removes() => -count,
                 action if action.changes_count() == Some(true) => count,
                 _ => 0,
