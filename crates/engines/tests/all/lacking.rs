@@ -74,12 +74,18 @@ fn stdio_performs_supported_operations() {
         let files = make::listing(&["5"]);
         for (operation, steps) in work(&names).into_iter().filter(|(operation, _)| {
             // `stdio` cannot create the hard link `d/2` (later renamed to `e/4`), the symbolic link
-            // `d/3`, the copy `copied` and the installed file `d/7`.
+            // `d/3`, the copy `copied`, the installed file `d/7`, and trees of links or clones.
             HAS.contains(&operation.kind())
                 && (!operation.kind().changes()
                     || !matches!(
                         operation.name().relative.to_bytes(),
-                        b"d/2" | b"d/3" | b"e/4" | b"copied" | b"d/7"
+                        b"d/2"
+                            | b"d/3"
+                            | b"e/4"
+                            | b"copied"
+                            | b"d/7"
+                            | b"d/linked.r"
+                            | b"d/cloned.r"
                     ))
         }) {
             let operation = match operation {

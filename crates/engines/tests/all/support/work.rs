@@ -19,9 +19,23 @@ pub struct Names {
 }
 
 impl Names {
-    const RELATIVE: [&str; 14] = [
-        "d", "e", "d/1", "d/2", "d/3", "e/4", "d/5", "d/6", "tmp", "copied", "d/7", "d/8.r",
-        "d/8.r/5", "d/9.l",
+    const RELATIVE: [&str; 16] = [
+        "d",
+        "e",
+        "d/1",
+        "d/2",
+        "d/3",
+        "e/4",
+        "d/5",
+        "d/6",
+        "tmp",
+        "copied",
+        "d/7",
+        "d/8.r",
+        "d/8.r/5",
+        "d/9.l",
+        "d/linked.r",
+        "d/cloned.r",
     ];
 
     pub fn new(directory: &Path) -> Self {
@@ -51,7 +65,9 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     let elsewhere = vec![Open, Write, Sync, Close, Rename, SyncDirectory];
     let copied = names.of("copied");
     let installed = names.of("d/7");
-    let (tree, files) = (names.of("d/8.r"), make::listing(&["5", "6"]));
+    let [tree, linked, cloned] =
+        ["d/8.r", "d/linked.r", "d/cloned.r"].map(|name| names.of(name));
+    let files = make::listing(&["5", "6"]);
     let installs = |step| {
         let before = [Stat, MakeDirectory, Open, step];
         [
@@ -154,10 +170,10 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
         // The directory also contains a symbolic link and the new directory, which are not copied.
         (make::copy_tree(d, tree, files, 15), makes_tree(Copy)),
         (make::remove_tree(tree, files), removes_tree.clone()),
-        (make::link_tree(d, tree, files), makes_tree(Link)),
-        (make::remove_tree(tree, files), removes_tree.clone()),
-        (make::clone_tree(d, tree, files), makes_tree(Clone)),
-        (make::remove_tree(tree, files), removes_tree),
+        (make::link_tree(d, linked, files), makes_tree(Link)),
+        (make::remove_tree(linked, files), removes_tree.clone()),
+        (make::clone_tree(d, cloned, files), makes_tree(Clone)),
+        (make::remove_tree(cloned, files), removes_tree),
         (make::stat_missing(tree), vec![Stat]),
         (make::evict(six), vec![Open, Evict, Close]),
         (make::delete(three), vec![Unlink, SyncDirectory]),
