@@ -64,6 +64,15 @@ impl Cell<'_> {
         command
     }
 
+    /// A command that runs a script with sh(1) before a measurement.
+    pub fn untraced_script(&self, script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command
+            .args(["-e", "-c", script])
+            .current_dir(&self.directory);
+        command
+    }
+
     pub fn time_script(&mut self, name: &str, operations: u64, script: &str) -> Result<Step> {
         let mut command = self.script(script);
         timed(name, operations, || output(&mut command).map(drop))

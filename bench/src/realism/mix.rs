@@ -52,7 +52,9 @@ fn working_directory_after(call: &Call, before: String) -> String {
         "chdir" => first("\"", '"').map(|path| joined(&before, &path)),
         _ => None,
     };
-    changed.or_else(|| first("AT_FDCWD<", '>')).unwrap_or(before)
+    changed
+        .or_else(|| first("AT_FDCWD<", '>'))
+        .unwrap_or(before)
 }
 
 /// The path to which `path` leads from a directory.

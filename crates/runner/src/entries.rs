@@ -38,13 +38,10 @@ enum Change {
 
 fn change(action: Action) -> Option<Change> {
     match action {
-        Action::Link
-        | Action::InstallLink
-        | Action::SymbolicLink
-        | Action::MakeDirectory => Some(Change::More),
-        action if action.makes_tree() || action.changes_count() == Some(true) => {
+        Action::Link | Action::InstallLink | Action::SymbolicLink | Action::MakeDirectory => {
             Some(Change::More)
         }
+        action if action.makes_tree() || action.changes_count() == Some(true) => Some(Change::More),
         Action::Delete
         | Action::RemoveLink
         | Action::RemoveSymbolicLink

@@ -166,9 +166,9 @@ impl Mixer {
                 has_room || pool.has_extras
             }
             action if action.copies() => has_files && has_room,
-            Action::Link
-            | Action::InstallLink
-            | Action::SymbolicLink => has_files && (has_room || pool.has_extras),
+            Action::Link | Action::InstallLink | Action::SymbolicLink => {
+                has_files && (has_room || pool.has_extras)
+            }
             action if action.is_on_tree() => has_files && (has_room || pool.has_extras),
             Action::ReadLink => pool.has_symbolic_link || (has_files && has_room),
             Action::Append => pool.sizes.is_some_and(|(least, _)| {

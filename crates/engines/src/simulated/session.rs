@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 
 use super::state::Shared;
 use engine::{
-    Failure, Listing, Name, Operation, OperationOutcome, OwnedOperation, Session,
-    Steps, Submitted, Ticket,
+    Failure, Listing, Name, Operation, OperationOutcome, OwnedOperation, Session, Steps, Submitted,
+    Ticket,
 };
 
 pub(super) struct SimulatedSession {

@@ -326,7 +326,9 @@ pub(super) const ROWS: &[Row] = &[
                 ],
             },
             Values {
-                source: &Source::own("a removal of what was installed, in the order of directories"),
+                source: &Source::own(
+                    "a removal of what was installed, in the order of directories",
+                ),
                 values: &[("phase remove", "walk=delete")],
             },
             Values {

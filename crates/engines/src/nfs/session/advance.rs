@@ -78,7 +78,9 @@ impl NfsFlight {
                 return Ok(Next::Call(self.after_directory()));
             }
             // The entry was removed by another client after it was listed.
-            (Stage::LookupEntry, Errno::NOENT) if self.kind.is_on_tree() => return self.skip_entry(),
+            (Stage::LookupEntry, Errno::NOENT) if self.kind.is_on_tree() => {
+                return self.skip_entry();
+            }
             (Stage::LookupEntry, Errno::NOENT) => return Ok(self.next_entry()),
             (Stage::Lookup, Errno::NOENT) if self.expects_missing() => return Ok(Next::Done),
             (Stage::MakeDirectory, Errno::EXIST)

@@ -277,10 +277,8 @@ impl NfsFlight {
         }
         self.places[0].set(
             first,
-            matches!(
-                self.kind,
-                OperationKind::List | OperationKind::ListWithStat
-            ) || self.kind.is_on_tree(),
+            matches!(self.kind, OperationKind::List | OperationKind::ListWithStat)
+                || self.kind.is_on_tree(),
         );
         // The removal of a directory needs the handle of the directory that contains its name.
         let second = second.or((self.kind == OperationKind::RemoveTree).then_some(first));

@@ -145,9 +145,7 @@ impl NfsFlight {
             }
             Stage::LookupNew => (&second.directory, second.name()),
             Stage::LookupEntry => (&first.directory, self.entry()),
-            Stage::MakeDirectory | Stage::LookupMade | Stage::Create
-                if self.kind.makes_tree() =>
-            {
+            Stage::MakeDirectory | Stage::LookupMade | Stage::Create if self.kind.makes_tree() => {
                 match &self.tree.made {
                     None => (&second.directory, second.name()),
                     Some(made) => (made, self.entry()),

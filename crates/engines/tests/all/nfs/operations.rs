@@ -56,9 +56,7 @@ fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
             let copy = with(&[READ, CREATE], &[]);
             [&[MKDIR, READDIR], &[LOOKUP; 4][..], &copy, &copy].concat()
         }
-        OperationKind::LinkTree => {
-            [&[MKDIR, READDIR], &[LOOKUP; 4][..], &[LINK, LINK]].concat()
-        }
+        OperationKind::LinkTree => [&[MKDIR, READDIR], &[LOOKUP; 4][..], &[LINK, LINK]].concat(),
         OperationKind::RemoveTree => vec![READDIR, REMOVE, REMOVE, RMDIR],
         OperationKind::SetExtended
         | OperationKind::GetExtended

@@ -65,8 +65,7 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     let elsewhere = vec![Open, Write, Sync, Close, Rename, SyncDirectory];
     let copied = names.of("copied");
     let installed = names.of("d/7");
-    let [tree, linked, cloned] =
-        ["d/8.r", "d/linked.r", "d/cloned.r"].map(|name| names.of(name));
+    let [tree, linked, cloned] = ["d/8.r", "d/linked.r", "d/cloned.r"].map(|name| names.of(name));
     let files = make::listing(&["5", "6"]);
     let installs = |step| {
         let before = [Stat, MakeDirectory, Open, step];
