@@ -226,8 +226,8 @@ actions! {
     /// (copy_file_range). One operation copies all files of the directory.
     CopyTree = 38, "copy-tree": Some(Kind::CopyTree), on Tree, more_files None,
         comes_as [CopyTree, RemoveTree];
-    /// Remove a directory that `copy-tree`, `clone-tree` or `link-tree` has created, with its files,
-    /// as `rm -r` does.
+    /// Remove a directory that `copy-tree`, `clone-tree` or `link-tree` has created, with its
+    /// files, as `rm -r` does.
     RemoveTree = 39, "remove-tree": Some(Kind::RemoveTree), on Tree, more_files None,
         comes_as [CopyTree, RemoveTree];
     /// Copy a directory of the pool with its files, as `cp -r --reflink` does: the new files share

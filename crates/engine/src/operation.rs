@@ -567,8 +567,8 @@ operations! {
         SyncDirectory.if_synced().by("the new directory, and the directory of its name")
     ];
 
-    /// Copy a directory with its files, as `cp -r --reflink` does: each new file shares the blocks of
-    /// the other one. The same files as of a copied tree are cloned.
+    /// Copy a directory with its files, as `cp -r --reflink` does: each new file shares the blocks
+    /// of the other one. The same files as of a copied tree are cloned.
     CloneTree = "clone a tree" {
         /// The name of the new directory, which must not exist.
         name: Name<'a>,

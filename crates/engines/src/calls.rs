@@ -29,8 +29,6 @@ mod names;
 mod policy;
 mod trees;
 
-use trees::TreeFiles;
-
 /// The differences between engines that make system calls.
 pub(crate) trait Style {
     /// Flags of open(2) to create a file. The next four constants are the flags for other
@@ -276,12 +274,12 @@ impl<S: System, T: Style> Calls<S, T> {
                 from,
                 files,
                 bytes,
-            } => self.copy_tree((from, name), TreeFiles::Copies { bytes }, files, steps),
+            } => self.copy_tree((from, name), (Step::Copy, bytes), files, steps),
             Operation::CloneTree { name, from, files } => {
-                self.copy_tree((from, name), TreeFiles::Clones, files, steps)
+                self.copy_tree((from, name), (Step::Clone, 0), files, steps)
             }
             Operation::LinkTree { name, from, files } => {
-                self.copy_tree((from, name), TreeFiles::Links, files, steps)
+                self.copy_tree((from, name), (Step::Link, 0), files, steps)
             }
             Operation::RemoveTree { name, files } => self.remove_tree(name, files, steps),
             Operation::Evict { name } => self.evict(name, steps),

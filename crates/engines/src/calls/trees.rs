@@ -1,5 +1,6 @@
-//! Operations on a directory with its files: copies as `cp -r`, `cp -r --reflink` and `cp -rl` make
-//! them, and a removal as `rm -r` does it. Both first list the directory, and then process each file in the order of the listing.
+//! Operations on a directory with its files: copies as `cp -r`, `cp -r --reflink` and `cp -rl`
+//! make them, and a removal as `rm -r` does it. Both first list the directory, and then process
+//! each file in the order of the listing.
 
 use std::ffi::{CStr, c_int};
 
@@ -12,51 +13,21 @@ use engine::{Cause, Errno, Failure, Listing, Name, NameKind, OperationOutcome, S
 /// The number of bytes that one call of copy_file_range(2) requests, as `cp` does.
 const COPIED_BYTES: usize = 1 << 30;
 
-/// The files of a new tree.
-#[derive(Clone, Copy)]
-pub(super) enum TreeFiles {
-    /// Copies of files whose total size is `bytes`.
-    Copies {
-        bytes: u64,
-    },
-    Clones,
-    Links,
-}
-
-impl TreeFiles {
-    /// The step that makes the files.
-    fn step(self) -> Step {
-        match self {
-            Self::Copies { .. } => Step::Copy,
-            Self::Clones => Step::Clone,
-            Self::Links => Step::Link,
-        }
-    }
-
-    /// The number of bytes that the kernel copies.
-    fn bytes(self) -> u64 {
-        match self {
-            Self::Copies { bytes } => bytes,
-            Self::Clones | Self::Links => 0,
-        }
-    }
-}
-
 impl<S: System, T: Style> Calls<S, T> {
-    /// Creates the directory `to` with the same files as the directory `name`.
+    /// Creates the directory `to` with the same files as the directory `name`, which `step` copies,
+    /// clones or links. `bytes` is the number of bytes that the kernel copies.
     pub(super) fn copy_tree(
         &mut self,
         (name, to): (Name<'_>, Name<'_>),
-        what: TreeFiles,
+        (step, bytes): (Step, u64),
         files: Listing,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        let bytes = what.bytes();
         self.step(Step::MakeDirectory, steps, |system| {
             system.mkdir(at(to), DIRECTORY_MODE)
         })?;
         let from = self.open_directory(name)?;
-        let copied = self.copy_tree_from((from, to), what, files, steps);
+        let copied = self.copy_tree_from((from, to), (step, bytes), files, steps);
         self.close(from, bytes, copied, steps)?;
         self.sync_directory_of(to, bytes, steps)
     }
@@ -64,14 +35,14 @@ impl<S: System, T: Style> Calls<S, T> {
     fn copy_tree_from(
         &mut self,
         (from, to): (c_int, Name<'_>),
-        what: TreeFiles,
+        (step, bytes): (Step, u64),
         files: Listing,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         let made = self.open_directory(to)?;
         steps.ended(Step::Open);
         let names = std::mem::take(&mut self.tree);
-        let (names, copied) = self.copy_listed((from, made), what, (names, files), steps);
+        let (names, copied) = self.copy_listed((from, made), (step, bytes), (names, files), steps);
         self.tree = names;
         let synced = copied.and_then(|()| match self.policy.now.directories {
             true => in_step(Step::SyncDirectory, || self.system.sync(made, false)),
@@ -79,14 +50,14 @@ impl<S: System, T: Style> Calls<S, T> {
         });
         let closed = self.system.close(made);
         synced?;
-        closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(what.bytes()))
+        closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(bytes))
     }
 
     /// Copies the files of one open directory to another. Returns the buffer of the names.
     fn copy_listed(
         &mut self,
         (from, made): (c_int, c_int),
-        what: TreeFiles,
+        (step, bytes): (Step, u64),
         (mut names, files): (Vec<u8>, Listing),
         steps: &mut dyn Steps,
     ) -> (Vec<u8>, OperationOutcome) {
@@ -95,17 +66,17 @@ impl<S: System, T: Style> Calls<S, T> {
             .and_then(|()| {
                 let mut done = 0;
                 for name in names_in(&names) {
-                    self.go_on(what.step(), done)?;
+                    self.go_on(step, done)?;
                     done += self
-                        .add_file((from, made), what, name)
+                        .add_file((from, made), step, name)
                         .map_err(|failure| failure.having_moved(done))?;
                 }
-                if done != what.bytes() {
-                    let (found, expected) = (done, what.bytes());
+                if done != bytes {
+                    let (found, expected) = (done, bytes);
                     let size = Cause::WrongSize { found, expected };
-                    return Err(Failure::wrong(what.step(), size).having_moved(done));
+                    return Err(Failure::wrong(step, size).having_moved(done));
                 }
-                steps.ended(what.step());
+                steps.ended(step);
                 Ok(())
             });
         (names, copied)
@@ -115,17 +86,17 @@ impl<S: System, T: Style> Calls<S, T> {
     fn add_file(
         &mut self,
         (from, to): (c_int, c_int),
-        what: TreeFiles,
+        step: Step,
         name: &CStr,
     ) -> Result<u64, Failure> {
-        if let TreeFiles::Links = what {
-            let link = (At::In(from, name), At::In(to, name));
-            return in_step(Step::Link, || self.system.link(link.0, link.1)).map(|()| 0);
+        if step == Step::Link {
+            let (existing, new) = (At::In(from, name), At::In(to, name));
+            return in_step(step, || self.system.link(existing, new)).map(|()| 0);
         }
         let flags = T::CREATE | self.policy.now.write_flags;
         let source = self.open_in(from, name, T::READ)?;
         let copied = self.open_in(to, name, flags).and_then(|file| {
-            let copied = self.fill(source, file, what);
+            let copied = self.fill(source, file, step);
             let closed = self.system.close(file);
             let copied = copied?;
             closed.map_err(|errno| Failure::system(Step::Close, errno))?;
@@ -138,14 +109,12 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     /// Gives a new file the contents of another one, and returns the number of copied bytes.
-    fn fill(&mut self, from: c_int, to: c_int, what: TreeFiles) -> Result<u64, Failure> {
+    fn fill(&mut self, from: c_int, to: c_int, step: Step) -> Result<u64, Failure> {
         let mut done = 0;
-        match what {
-            TreeFiles::Clones => {
-                in_step(Step::Clone, || self.system.clone_blocks(from, to))?;
-            }
+        match step {
+            Step::Clone => in_step(step, || self.system.clone_blocks(from, to))?,
             _ => loop {
-                match in_step(Step::Copy, || self.system.copy(from, to, COPIED_BYTES))? {
+                match in_step(step, || self.system.copy(from, to, COPIED_BYTES))? {
                     0 => break,
                     copied => done += copied as u64,
                 }

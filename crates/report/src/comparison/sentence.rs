@@ -123,6 +123,10 @@ pub(crate) fn ratio_of(ratio: f64, digits: usize) -> String {
     format!("{ratio:.digits$} {word}")
 }
 
+/// From this ratio on, which tables print as 2.00, the finding is a multiple ("times as fast")
+/// instead of a percentage.
+const MULTIPLE: f64 = 1.995;
+
 /// The finding of a comparison in a few words: `xfs is 29 % slower`, or `29 % slower` without the
 /// candidate's name.
 pub(crate) fn finding(row: &Comparison, candidate: Option<&str>) -> String {
@@ -134,7 +138,7 @@ pub(crate) fn finding(row: &Comparison, candidate: Option<&str>) -> String {
     let (verb, words) = match (row.metric, row.metric.better(), is_higher) {
         (Metric::Latency(..), _, true) => ("is", "slower".to_owned()),
         (Metric::Latency(..), _, false) => ("is", "faster".to_owned()),
-        (_, Better::Higher, true) if estimate.ratio >= 2.0 => {
+        (_, Better::Higher, true) if estimate.ratio >= MULTIPLE => {
             ("is", format!("{:.1} times as fast", estimate.ratio))
         }
         (_, Better::Higher, true) => ("is", format!("{} faster", change(estimate.ratio))),
