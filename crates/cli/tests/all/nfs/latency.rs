@@ -43,16 +43,27 @@ fn latency_equals_the_delay_of_the_calls() {
                 "--mix stat=1,read=1 --files 20 --size 1000 --transactions {transactions} --depth \
                  {depth}"
             );
-            let ran = perform(&ganesha, &url, &options);
-            is_whole(&ran);
-            for (action, calls) in [(Action::Stat, 1), (Action::Read, 2)] {
-                let latency = of(&ran, action).latency_ns;
-                let (least, most) = (ns(delay * calls), ns((delay + SLACK) * calls));
-                let median = latency.p50.unwrap();
-                ran.assert(
-                    (least..=most).contains(&median),
-                    format_args!("{ms} ms, depth {depth}, {action:?}: {latency:?}"),
-                );
+            let measure = || {
+                let ran = perform(&ganesha, &url, &options);
+                is_whole(&ran);
+                ran
+            };
+            let medians = |ran: &Ran| {
+                [(Action::Stat, 1), (Action::Read, 2)]
+                    .map(|(action, calls)| (of(ran, action).latency_ns.p50.unwrap(), calls))
+            };
+            // On a busy machine replies come later, so a run is repeated.
+            let is_prompt = |ran: &Ran| {
+                let mut medians = medians(ran).into_iter();
+                medians.all(|(median, calls)| median <= ns((delay + SLACK) * calls))
+            };
+            let ran = (0..5).map(|_| measure()).find(is_prompt);
+            let ran = ran.unwrap_or_else(measure);
+            let found = medians(&ran);
+            let what = format!("{ms} ms, depth {depth}: {found:?}");
+            ran.assert(is_prompt(&ran), &what);
+            for (median, calls) in found {
+                ran.assert(median >= ns(delay * calls), &what);
             }
             if ms == 20 {
                 let limit = ran
