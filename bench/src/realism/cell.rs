@@ -9,6 +9,9 @@ use super::data::Data;
 use super::volume::Volume;
 use crate::process::output;
 
+/// Options of sh(1) before a script, which ends at the first command that fails.
+const SCRIPT_OPTIONS: [&str; 2] = ["-e", "-c"];
+
 /// A timed part of an application's work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
@@ -60,17 +63,15 @@ impl Cell<'_> {
     /// [`Cell::command`].
     pub fn script(&mut self, script: &str) -> Command {
         let mut command = self.command("sh");
-        command.args(["-e", "-c", script]);
+        command.args(SCRIPT_OPTIONS).arg(script);
         command
     }
 
-    /// A command that runs a script with sh(1) before a measurement.
-    pub fn untraced_script(&self, script: &str) -> Command {
+    /// Runs a script like those of [`Cell::script`] before a measurement, without a trace.
+    pub fn run_before(&self, script: &str) -> Result<()> {
         let mut command = Command::new("sh");
-        command
-            .args(["-e", "-c", script])
-            .current_dir(&self.directory);
-        command
+        command.args(SCRIPT_OPTIONS).arg(script);
+        output(command.current_dir(&self.directory)).map(drop)
     }
 
     pub fn time_script(&mut self, name: &str, operations: u64, script: &str) -> Result<Step> {

@@ -99,11 +99,13 @@ macro_rules! operations {
             }
 
             /// Whether the operation copies or removes all files of a directory.
+            #[inline]
             pub const fn is_on_tree(self) -> bool {
                 self.makes_tree() || matches!(self, Self::RemoveTree)
             }
 
             /// Whether the operation creates a directory with the same files as another one.
+            #[inline]
             pub const fn makes_tree(self) -> bool {
                 matches!(self, Self::CopyTree | Self::CloneTree | Self::LinkTree)
             }

@@ -118,7 +118,7 @@ fn unpack(cell: &mut Cell<'_>) -> Result<()> {
 /// Reads all files, so that a copy reads from memory.
 fn unpack_warm(cell: &mut Cell<'_>) -> Result<()> {
     unpack(cell)?;
-    output(&mut cell.untraced_script(READ_ALL)).map(drop)
+    cell.run_before(READ_ALL)
 }
 
 fn unpack_cold(cell: &mut Cell<'_>) -> Result<()> {

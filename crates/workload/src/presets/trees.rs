@@ -98,6 +98,7 @@ const DISCARD: Values = Values {
     source: &FORK,
     values: &[("phase discard", "walk=remove-tree")],
 };
+/// The work tree of Django.
 const WORKSPACE: Values = Values {
     source: &DJANGO,
     values: &[
@@ -249,14 +250,7 @@ pub(super) const ROWS: &[Row] = &[
                 source: &GIT_COMPUTE,
                 values: &[("compute", "create=55us,stat=1us")],
             },
-            Values {
-                source: &DJANGO,
-                values: &[
-                    ("files", "3683"),
-                    ("size", DJANGO_SIZES),
-                    ("dirs", "tree:3x7"),
-                ],
-            },
+            WORKSPACE,
         ],
     },
     INSTALL_LINK,
@@ -331,14 +325,7 @@ pub(super) const ROWS: &[Row] = &[
                 ),
                 values: &[("phase remove", "walk=delete")],
             },
-            Values {
-                source: &DJANGO,
-                values: &[
-                    ("files", "3683"),
-                    ("size", DJANGO_SIZES),
-                    ("dirs", "tree:3x7"),
-                ],
-            },
+            WORKSPACE,
         ],
     },
     Row {
