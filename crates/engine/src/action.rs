@@ -47,6 +47,12 @@ impl NameKind {
         }
     }
 
+    /// Returns the kind of a name that a pool may contain.
+    pub fn of_name(name: &[u8]) -> Self {
+        let other = |kind: &Self| *kind != Self::File && name.ends_with(kind.suffix());
+        Self::ALL.into_iter().find(other).unwrap_or(Self::File)
+    }
+
     /// Whether the object is a directory.
     pub const fn is_directory(self) -> bool {
         matches!(self, Self::Directory | Self::Tree)

@@ -549,24 +549,28 @@ operations! {
         Close.said("both files"), SyncDirectory.if_synced().by("of the new name")
     ];
 
-    /// Copy a directory with its files, as `cp -r` does. Only regular files are copied, without
-    /// additional hard links (names that end with `.l`).
+    /// Copy a directory with its subdirectories and files, as `cp -r` does. Only directories and
+    /// regular files of a pool are copied, without additional hard links (names that end with
+    /// `.l`), and without trees and directories that operations made.
     CopyTree = "copy a tree" {
         /// The name of the new directory, which must not exist.
         name: Name<'a>,
         /// The name of the directory to copy.
         from: Name<'a>,
-        /// The names of the files to copy; other names are a failure.
-        files: Listing,
+        /// The names of the subdirectories and files to copy; other names are a failure.
+        entries: Listing,
+        /// The number of levels of subdirectories. Files are only on the lowest level.
+        levels: u32,
         /// The total size of these files in bytes; another size is a failure.
         bytes: u64,
     } changes: true, needs: Trees, bytes: None, steps: [
         MakeDirectory.always(), Open.said("both directories"),
-        List.said("the directory to copy, to the end"),
-        Copy.said("of each file: `openat` of it and of the new one, `copy_file_range` until it \
-            returns 0, the file's sync if files are synced, `close` of both"),
+        List.said("each directory to copy, to the end"),
+        Copy.said("`mkdirat` of each subdirectory; of each file: `openat` of it and of the new \
+            one, `copy_file_range` until it returns 0, the file's sync if files are synced, \
+            `close` of both"),
         Close.said("both directories"),
-        SyncDirectory.if_synced().by("the new directory, and the directory of its name")
+        SyncDirectory.if_synced().by("each new directory, and the directory of its name")
     ];
 
     /// Copy a directory with its files, as `cp -r --reflink` does: each new file shares the blocks
@@ -576,15 +580,17 @@ operations! {
         name: Name<'a>,
         /// The name of the directory whose files are cloned.
         from: Name<'a>,
-        /// The names of the files to clone; other names are a failure.
-        files: Listing,
+        /// As of a copied tree.
+        entries: Listing,
+        /// As of a copied tree.
+        levels: u32,
     } changes: true, needs: Copies, bytes: None, steps: [
         MakeDirectory.always(), Open.said("both directories"),
-        List.said("the directory to copy, to the end"),
-        Clone.said("of each file: `openat` of it and of the new one, `ioctl` with `FICLONE`, the \
+        List.said("each directory to copy, to the end"),
+        Clone.said("`mkdirat` of each subdirectory; of each file: `openat` of it and of the new one, `ioctl` with `FICLONE`, the \
             file's sync if files are synced, `close` of both"),
         Close.said("both directories"),
-        SyncDirectory.if_synced().by("the new directory, and the directory of its name")
+        SyncDirectory.if_synced().by("each new directory, and the directory of its name")
     ];
 
     /// Create a directory with hard links to the files of another one, as `cp -rl` does. The same
@@ -594,25 +600,30 @@ operations! {
         name: Name<'a>,
         /// The name of the directory whose files are linked.
         from: Name<'a>,
-        /// The names of the files to link; other names are a failure.
-        files: Listing,
+        /// As of a copied tree.
+        entries: Listing,
+        /// As of a copied tree.
+        levels: u32,
     } changes: true, needs: Links, bytes: None, steps: [
         MakeDirectory.always(), Open.said("both directories"),
-        List.said("the directory to copy, to the end"),
-        Link.said("`linkat` of each file"), Close.said("both directories"),
-        SyncDirectory.if_synced().by("the new directory, and the directory of its name")
+        List.said("each directory to copy, to the end"),
+        Link.said("`mkdirat` of each subdirectory, `linkat` of each file"), Close.said("both directories"),
+        SyncDirectory.if_synced().by("each new directory, and the directory of its name")
     ];
 
-    /// Remove a directory with its files, as `rm -r` does. If the directory contains other names
-    /// than `files`, the operation fails and removes nothing.
+    /// Remove a directory with its subdirectories and files, as `rm -r` does. If the directory
+    /// contains other names than `entries`, the operation fails and removes nothing.
     RemoveTree = "remove a tree" {
         /// The name of the directory.
         name: Name<'a>,
-        /// The names of all its files.
-        files: Listing,
+        /// The names of all its subdirectories and files.
+        entries: Listing,
+        /// The number of levels of subdirectories.
+        levels: u32,
     } changes: true, needs: Trees, bytes: None, steps: [
-        Open.said("the directory"), List.said("to the end"),
-        Unlink.said("of each file, in the order of the listing"), Close.always(),
+        Open.said("the directory"), List.said("each directory, to the end"),
+        Unlink.said("of each file, in the order of the listings; `unlinkat` of each subdirectory"),
+        Close.always(),
         RemoveDirectory.always(), SyncDirectory.if_synced()
     ];
 

@@ -17,6 +17,7 @@ use engine::{
 };
 use policy::Policy;
 pub(crate) use policy::{ContentsOnly, Syncs};
+use tree_entries::TreeEntries;
 
 mod attributes;
 mod contents;
@@ -27,6 +28,7 @@ mod install;
 mod listing;
 mod names;
 mod policy;
+mod tree_entries;
 mod trees;
 
 /// The differences between engines that make system calls.
@@ -58,9 +60,9 @@ pub(crate) struct Calls<S, T> {
     answers: Answers,
     policy: Policy,
     listing: Listing,
-    /// The names of the files of a tree, each with a final NUL. The buffer grows to the size that
-    /// the largest tree needs.
-    tree: Vec<u8>,
+    /// The subdirectories and files of a tree. The memory grows to the size that the largest tree
+    /// needs.
+    tree: TreeEntries,
     stopping: Stopping,
     /// Set if the file system does not support `RENAME_NOREPLACE`; then the absence of the new name
     /// is checked before a rename.
@@ -80,7 +82,7 @@ impl<S: System, T: Style> Calls<S, T> {
             answers: Answers::new()?,
             policy: Policy::new(settings),
             listing: Listing::default(),
-            tree: Vec::new(),
+            tree: TreeEntries::default(),
             stopping: settings.stopping.clone(),
             renames_by_looking: false,
             opens_to_set_mode: false,
@@ -272,16 +274,27 @@ impl<S: System, T: Style> Calls<S, T> {
             Operation::CopyTree {
                 name,
                 from,
-                files,
+                entries,
+                levels,
                 bytes,
-            } => self.copy_tree((from, name), (Step::Copy, bytes), files, steps),
-            Operation::CloneTree { name, from, files } => {
-                self.copy_tree((from, name), (Step::Clone, 0), files, steps)
-            }
-            Operation::LinkTree { name, from, files } => {
-                self.copy_tree((from, name), (Step::Link, 0), files, steps)
-            }
-            Operation::RemoveTree { name, files } => self.remove_tree(name, files, steps),
+            } => self.copy_tree((from, name), (Step::Copy, bytes), (entries, levels), steps),
+            Operation::CloneTree {
+                name,
+                from,
+                entries,
+                levels,
+            } => self.copy_tree((from, name), (Step::Clone, 0), (entries, levels), steps),
+            Operation::LinkTree {
+                name,
+                from,
+                entries,
+                levels,
+            } => self.copy_tree((from, name), (Step::Link, 0), (entries, levels), steps),
+            Operation::RemoveTree {
+                name,
+                entries,
+                levels,
+            } => self.remove_tree(name, (entries, levels), steps),
             Operation::Evict { name } => self.evict(name, steps),
         }
     }

@@ -144,11 +144,15 @@ impl<'a> Removal<'a> {
                 continue;
             }
             if kind.is_directory() {
-                // A tree contains only files, so it never contains another tree.
-                self.ownership
-                    .enter_tree((kind == NameKind::Tree).then_some(number));
+                // A tree never contains another tree.
+                let is_tree = kind == NameKind::Tree;
+                if is_tree {
+                    self.ownership.enter_tree(Some(number));
+                }
                 self.inner_directory(directory, name, path, Self::mix);
-                self.ownership.enter_tree(None);
+                if is_tree {
+                    self.ownership.enter_tree(None);
+                }
                 continue;
             }
             self.file(directory, name, path, (kind, number));

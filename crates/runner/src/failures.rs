@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use engine::{Failure, Step};
 use record::ErrorRecord;
 use rundir::NotLogged;
-use spec::OnError;
+use spec::{OnError, RunSpec};
 use system::Fact;
 use workload::contents::mismatch::{Mismatch, MismatchKind};
 use workload::names::NameKind;
@@ -154,15 +154,20 @@ pub(crate) struct Failures {
     pub records: Vec<ErrorRecord>,
     /// Files and names with unknown state in the worker's own pool, or in the shared pool.
     spoiled: Arc<Spoiled>,
+    /// The number of pool directories in a tree.
+    places_of_tree: u32,
 }
 
 impl Failures {
-    pub(crate) fn new(on_error: OnError, control: Control, spoiled: Arc<Spoiled>) -> Self {
+    pub(crate) fn new(request: &RunSpec, control: Control, spoiled: Arc<Spoiled>) -> Self {
+        let mix = request.workload.mix();
+        let places_of_tree = mix.map_or(1, |mix| mix.layout.places_of_tree(mix.tree_levels));
         Self {
-            on_error,
+            on_error: request.on_error,
             control,
             records: Vec::new(),
             spoiled,
+            places_of_tree,
         }
     }
 
@@ -181,8 +186,15 @@ impl Failures {
         is_spoiled(intent.place, intent.action.named(), intent.number)
             || (intent.action.copies() && is_spoiled(other_place, NameKind::File, intent.other))
             // A copy of a directory with a file of unknown state is not what the stream expects.
-            || (intent.action.makes_tree()
-                && self.spoiled.lock().names.contains_key(&intent.place))
+            || (intent.action.makes_tree() && self.is_any_spoiled_in_copied(intent.place))
+    }
+
+    /// Whether a name is spoiled in one of the pool directories that a tree copies; `first` is the
+    /// first of them.
+    fn is_any_spoiled_in_copied(&self, first: u32) -> bool {
+        let copied = first..first + self.places_of_tree;
+        let spoiled = self.spoiled.lock();
+        spoiled.names.keys().any(|place| copied.contains(place))
     }
 
     pub(crate) fn is_uncertain(&self, kept: &Kept) -> bool {

@@ -91,6 +91,9 @@ impl Listings {
             }
             return;
         }
+        if !self.naming.is_beside_files(intent.action.named()) {
+            return;
+        }
         match intent.action {
             action if action.changes_count() == Some(true) => {
                 self.change(place, NameKind::File, number, Listing::add)

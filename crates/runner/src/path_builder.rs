@@ -8,7 +8,7 @@ use engine::{Listing, Name, NameWriter, Operation};
 use engines::PathBuffer;
 use workload::layout::{Layout, Shape};
 use workload::names::{NameKind, Names};
-use workload::{Action, Intent, Work};
+use workload::{Action, Intent, Mix, Work};
 
 /// The extended attribute that [`Action::SetExtended`] sets.
 const EXTENDED: &CStr = c"user.postmark";
@@ -34,7 +34,29 @@ pub(crate) enum Naming {
         layout: Layout,
         names: Names,
         replayed: Option<Arc<[Vec<u8>]>>,
+        trees: TreeNaming,
     },
+}
+
+/// The scheme of trees, which are copies of directories.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TreeNaming {
+    /// The number of levels of the layout's directories below the directory that is copied.
+    levels: u32,
+    /// The number of levels of subdirectories in a copy, and their names.
+    levels_below: u32,
+    names_below: Listing,
+}
+
+impl TreeNaming {
+    fn of(mix: &Mix) -> Self {
+        let (layout, levels) = (mix.layout, mix.tree_levels);
+        Self {
+            levels,
+            levels_below: layout.levels_below(levels),
+            names_below: layout.names_below(levels),
+        }
+    }
 }
 
 impl Naming {
@@ -51,6 +73,7 @@ impl Naming {
                     layout,
                     names,
                     replayed: steps.map(|steps| steps.paths().into()),
+                    trees: TreeNaming::of(mix),
                 }
             }
         }
@@ -120,6 +143,30 @@ impl Naming {
                 all.map(without_slash).collect()
             }
             Self::Mix { layout, .. } => layout.directories().collect(),
+        }
+    }
+
+    /// Whether directories with files contain the names of this kind. Trees with subdirectories are
+    /// in directories above those.
+    pub(crate) fn is_beside_files(&self, kind: NameKind) -> bool {
+        kind != NameKind::Tree || self.trees().levels == 0
+    }
+
+    fn trees(&self) -> TreeNaming {
+        match self {
+            Self::Classic { .. } => TreeNaming::default(),
+            Self::Mix { trees, .. } => *trees,
+        }
+    }
+
+    /// Writes the path of the directory that a tree copies, with a trailing slash. The tree is in
+    /// this directory.
+    fn write_copied(&self, place: u32, to: &mut NameWriter<'_>) {
+        match self {
+            Self::Mix { layout, trees, .. } if trees.levels > 0 => {
+                layout.write_above(place, trees.levels, to);
+            }
+            _ => self.write_directory(place, NameKind::File, to),
         }
     }
 
@@ -234,16 +281,28 @@ impl Namer {
         place.write(&mut self.first, kind, number)
     }
 
-    /// Builds the path of a file in the tree with number `tree` in a pool directory.
+    /// Builds the path of the copy of a file of a pool directory in the tree with number `tree`.
     pub(crate) fn in_tree(&mut self, place: u32, tree: u64, file: u64) -> Name<'_> {
         let place = self.naming.at(place, self.places);
         let PlaceOfName { naming, inner, .. } = place;
         self.first[place.location].with(|to| {
-            naming.write_directory(inner, NameKind::Tree, to);
+            naming.write_copied(inner, to);
             naming.write_name(NameKind::Tree, tree, to);
             to.push(b'/');
+            if let Naming::Mix { layout, trees, .. } = naming {
+                layout.write_below(inner, trees.levels, to);
+            }
             naming.write_name(NameKind::File, file, to);
         })
+    }
+
+    /// Whether the directory that a tree of `tree` copies contains the pool directory `place`.
+    pub(crate) fn is_in_copied(&self, place: u32, tree: u32) -> bool {
+        let first = |place: u32| match &self.naming {
+            Naming::Mix { layout, trees, .. } => place / layout.places_of_tree(trees.levels),
+            Naming::Classic { .. } => place,
+        };
+        first(place) == first(tree)
     }
 
     /// Builds the path of the directory that contains files. The directory is a pool directory or,
@@ -345,21 +404,39 @@ fn on_tree<'a>(
     second: &'a mut [PathBuffer],
     place: PlaceOfName<'_>,
 ) -> Operation<'a> {
-    let (entries, digest, bytes) = (intent.other, intent.names_digest, intent.bytes);
-    let files = Listing { entries, digest };
-    if intent.action == Action::RemoveTree {
-        return Operation::RemoveTree { name, files };
-    }
     let PlaceOfName { naming, inner, .. } = place;
-    let from = second[place.location]
-        .with_directory(|to| naming.write_directory(inner, NameKind::File, to));
+    let trees = naming.trees();
+    let (levels, bytes) = (trees.levels_below, intent.bytes);
+    let entries = Listing {
+        entries: intent.other + trees.names_below.entries,
+        digest: intent.names_digest.wrapping_add(trees.names_below.digest),
+    };
+    if intent.action == Action::RemoveTree {
+        return Operation::RemoveTree {
+            name,
+            entries,
+            levels,
+        };
+    }
+    let from = second[place.location].with_directory(|to| naming.write_copied(inner, to));
     match intent.action {
-        Action::CloneTree => Operation::CloneTree { name, from, files },
-        Action::LinkTree => Operation::LinkTree { name, from, files },
+        Action::CloneTree => Operation::CloneTree {
+            name,
+            from,
+            entries,
+            levels,
+        },
+        Action::LinkTree => Operation::LinkTree {
+            name,
+            from,
+            entries,
+            levels,
+        },
         _ => Operation::CopyTree {
             name,
             from,
-            files,
+            entries,
+            levels,
             bytes,
         },
     }
@@ -475,7 +552,10 @@ impl PlaceOfName<'_> {
     #[inline]
     fn write<'b>(&self, buffers: &'b mut [PathBuffer], kind: NameKind, number: u64) -> Name<'b> {
         buffers[self.location].with(|bytes| {
-            self.naming.write_directory(self.inner, kind, bytes);
+            match kind {
+                NameKind::Tree => self.naming.write_copied(self.inner, bytes),
+                _ => self.naming.write_directory(self.inner, kind, bytes),
+            }
             self.naming.write_name(kind, number, bytes);
         })
     }

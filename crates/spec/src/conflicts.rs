@@ -182,6 +182,7 @@ pub(crate) const GIVEN: &[Conflict] = &[
             "size-max",
             "popularity",
             "entries-max",
+            "tree-levels",
             "names",
             "think",
             "compute",

@@ -31,6 +31,7 @@ pub const TRACE_DETERMINES: &[&str] = &[
     "size-max",
     "popularity",
     "entries-max",
+    "tree-levels",
     "names",
     "think",
     "compute",

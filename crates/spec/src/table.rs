@@ -249,6 +249,14 @@ macro_rules! option_table {
     entries_max: Count =>
         |s| mix(s, |m| m.layout.entries_max.map(Count)),
         |d, Count(n)| d.mix(|m| m.layout.entries_max = Some(n));
+    /// Levels of subdirectories in a tree that is copied or removed [default: 0].
+    ///
+    /// Without levels, an operation on a tree copies or removes a directory with its files. With
+    /// the number of levels of --dirs, it copies or removes the whole pool.
+    #[arg(value_name = "N")]
+    tree_levels: u32 =>
+        |s| mix(s, |m| (m.tree_levels > 0).then_some(m.tree_levels)),
+        |d, n| d.mix(|m| m.tree_levels = n);
     /// Form of file names [default: _].
     ///
     /// FORM is decimal, padded:16, hashed:20 or maildir.

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use engine::NameWriter;
+use engine::{Listing, NameWriter, name_digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,8 @@ impl Shape {
         }
     }
 
-    fn depth(self) -> u32 {
+    /// The number of levels of directories above a file.
+    pub fn depth(self) -> u32 {
         match self {
             Self::Flat => 0,
             Self::Subdirectories(_) => 1,
@@ -73,12 +74,12 @@ impl Shape {
         }
     }
 
-    /// Writes the path of the directory with number `index` on a level. Every name is followed by a
-    /// slash.
-    fn write(self, level: u32, index: u32, to: &mut NameWriter<'_>) {
+    /// Writes the path of the directory with number `index` on level `to_level`, relative to the
+    /// directory above it on level `from_level`. Every name is followed by a slash.
+    fn write(self, (from_level, to_level): (u32, u32), index: u32, to: &mut NameWriter<'_>) {
         let (width, index) = (u64::from(self.width().max(1)), u64::from(index));
-        let mut unit = self.on_level(level.saturating_sub(1));
-        for _ in 0..level {
+        let mut unit = self.on_level((to_level - from_level).saturating_sub(1));
+        for _ in from_level..to_level {
             to.push(b's');
             to.push_decimal(index / unit % width, 1);
             to.push(b'/');
@@ -126,7 +127,7 @@ impl Layout {
         // For a flat layout, the most common one, `write` would append nothing, so the call is
         // omitted.
         if self.shape != Shape::Flat {
-            self.shape.write(self.shape.depth(), place, to);
+            self.shape.write((0, self.shape.depth()), place, to);
         }
     }
 
@@ -151,6 +152,64 @@ impl Layout {
         }
     }
 
+    /// The number of directories for files in a tree with `levels` levels of subdirectories.
+    pub fn places_of_tree(&self, levels: u32) -> u32 {
+        u32::try_from(self.shape.on_level(levels)).unwrap_or(u32::MAX)
+    }
+
+    /// Appends the path of the directory that is `levels` levels above the directory with number
+    /// `place`. Without levels, this is the directory that contains its files.
+    pub fn write_above(&self, place: u32, levels: u32, to: &mut NameWriter<'_>) {
+        if levels == 0 {
+            return self.write_files_directory(place, to);
+        }
+        let level = self.shape.depth() - levels;
+        self.shape
+            .write((0, level), place / self.places_of_tree(levels), to);
+    }
+
+    /// Appends the path of the directory that contains the files of directory number `place`,
+    /// relative to the directory that [`write_above`](Self::write_above) names.
+    pub fn write_below(&self, place: u32, levels: u32, to: &mut NameWriter<'_>) {
+        if levels == 0 {
+            return;
+        }
+        let depth = self.shape.depth();
+        self.shape.write((depth - levels, depth), place, to);
+        if self.maildir {
+            to.extend(Self::NEW);
+        }
+    }
+
+    /// The number of levels of subdirectories that a copy with `levels` levels of the tree's
+    /// directories has. A maildir has one more.
+    pub fn levels_below(&self, levels: u32) -> u32 {
+        levels + u32::from(self.maildir && levels > 0)
+    }
+
+    /// The names of all subdirectories of a tree with `levels` levels.
+    pub fn names_below(&self, levels: u32) -> Listing {
+        let mut names = Listing::default();
+        let mut add = |name: &[u8], times: u64| {
+            names.entries += times;
+            let digest = name_digest(name).wrapping_mul(times);
+            names.digest = names.digest.wrapping_add(digest);
+        };
+        for level in 0..levels {
+            for index in 0..self.shape.width() {
+                let name = format!("s{index}");
+                add(name.as_bytes(), self.shape.on_level(level));
+            }
+        }
+        if self.maildir && levels > 0 {
+            for name in [Self::NEW, Self::TEMPORARY] {
+                let name = name.strip_suffix(b"/").unwrap_or(name);
+                add(name, self.places_of_tree(levels).into());
+            }
+        }
+        names
+    }
+
     /// Returns the paths of all directories, without a final slash. Each directory precedes its
     /// subdirectories.
     pub fn directories(&self) -> impl Iterator<Item = Vec<u8>> + use<> {
@@ -160,7 +219,7 @@ impl Layout {
             let count = u32::try_from(shape.on_level(level)).unwrap_or(u32::MAX);
             (0..count).map(move |index| {
                 let mut path = Vec::new();
-                shape.write(level, index, &mut NameWriter::new(&mut path));
+                shape.write((0, level), index, &mut NameWriter::new(&mut path));
                 path
             })
         });
@@ -283,6 +342,49 @@ mod tests {
         layout("flat", true).write_temporary_directory(0, to);
         layout("flat", false).write_temporary_directory(0, to);
         assert_eq!(path, b"/mnt/s4/new/tmp/");
+    }
+
+    /// The directory that is copied and the path below it are together the path of the files.
+    #[test]
+    fn directories_of_trees_have_the_expected_paths_and_names() {
+        for (shape, maildir, levels, expected) in [
+            ("flat", false, 0, ("", "", 0)),
+            ("subdirs:12", false, 0, ("s7/", "", 0)),
+            ("subdirs:12", false, 1, ("", "s7/", 12)),
+            ("tree:3x3", false, 1, ("s0/s2/", "s1/", 3)),
+            ("tree:3x3", false, 2, ("s0/", "s2/s1/", 12)),
+            ("tree:3x3", false, 3, ("", "s0/s2/s1/", 39)),
+            ("subdirs:12", true, 0, ("s7/new/", "", 0)),
+            ("subdirs:12", true, 1, ("", "s7/new/", 36)),
+        ] {
+            let layout = layout(shape, maildir);
+            let written = |write: fn(&Layout, u32, u32, &mut NameWriter<'_>)| {
+                let mut path = Vec::new();
+                let place = layout.places().min(8) - 1;
+                write(&layout, place, levels, &mut NameWriter::new(&mut path));
+                String::from_utf8(path).unwrap()
+            };
+            let above = written(Layout::write_above);
+            let below = written(Layout::write_below);
+            let names = layout.names_below(levels);
+            assert_eq!(
+                (&*above, &*below, names.entries),
+                expected,
+                "{shape} {levels}"
+            );
+            // The names are those of all directories below the one that is copied.
+            let mut listed = Listing::default();
+            for directory in layout.directories() {
+                let path = String::from_utf8(directory).unwrap();
+                let is_below = path
+                    .strip_prefix(&above)
+                    .is_some_and(|rest| !rest.is_empty());
+                if levels > 0 && is_below {
+                    listed.add(path.rsplit('/').next().unwrap().as_bytes());
+                }
+            }
+            assert_eq!(names, listed, "{shape} {levels}");
+        }
     }
 
     #[test]

@@ -75,6 +75,10 @@ pub struct Mix {
     pub popularity: Popularity,
     /// The directories of each target.
     pub layout: Layout,
+    /// The number of levels of subdirectories in trees that are copied and removed; absent if a tree
+    /// is a directory with its files.
+    #[serde(default, skip_serializing_if = "crate::mix::is_zero")]
+    pub tree_levels: u32,
     /// The format of file names.
     pub names: Names,
     /// Time that a worker waits between the completion of an operation and the issue of the next
@@ -120,6 +124,7 @@ impl Default for Mix {
                 entries_max: None,
                 maildir: false,
             },
+            tree_levels: 0,
             names: Names::default(),
             think: Think::None,
             compute: Compute::default(),
@@ -130,6 +135,15 @@ impl Default for Mix {
             seed: 42,
         }
     }
+}
+
+/// Whether a number is 0, the default that is not serialised.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+pub(crate) fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Mix {
@@ -165,6 +179,13 @@ impl Mix {
         part("popularity", self.popularity.validate())?;
         part("dirs", self.layout.validate())?;
         part("names", self.names.validate())?;
+        let (levels, depth) = (self.tree_levels, self.layout.shape.depth());
+        ensure!(
+            levels <= depth,
+            "invalid value '{levels}' for --tree-levels: expected at most {depth}, the levels of \
+             directories of --dirs {}",
+            self.layout.shape
+        );
         phases::validate(&self.phases)?;
         self.compute.validate(&self.weights)?;
         check_blocks(
@@ -205,6 +226,11 @@ impl Mix {
             self.files
         );
         Ok(())
+    }
+
+    /// Returns the number of directories in a tree that is copied.
+    pub fn tree_directories(&self) -> u64 {
+        1 + self.layout.names_below(self.tree_levels).entries
     }
 
     /// Returns the index of the target that contains the directory `place`.
@@ -253,6 +279,9 @@ impl Mix {
         );
         if !self.compute.is_none() {
             text += &format!(" compute={}", self.compute);
+        }
+        if self.tree_levels > 0 {
+            text += &format!(" tree-levels={}", self.tree_levels);
         }
         for phase in &self.phases {
             text += &format!(" phase={phase}");

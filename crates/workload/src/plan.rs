@@ -14,6 +14,7 @@ pub use self::volume::Volume;
 use crate::WorkloadError;
 use crate::fingerprint::{self, Fingerprint, INTENTS_IN_FINGERPRINT, StreamHash, StreamHasher};
 use crate::intent::{Action, End, Phase, Stream};
+use crate::mix::Mix;
 use crate::skip::Skipped;
 use crate::stream::ClassicStream;
 use crate::table::MemoryHint;
@@ -110,6 +111,11 @@ pub struct Planner<'a> {
     transactions: Option<Vec<u64>>,
 }
 
+/// The number of directories in each tree that a workload copies.
+fn tree_directories(workload: &Workload) -> u64 {
+    workload.mix().map_or(1, Mix::tree_directories)
+}
+
 impl<'a> Planner<'a> {
     /// Creates a planner for a single volume with blocks of one byte.
     pub fn new(workload: &'a Workload) -> Self {
@@ -132,10 +138,11 @@ impl<'a> Planner<'a> {
                 && volume_of.iter().all(|v| *v < block_bytes.len()),
             "every location names a volume"
         );
+        let level = |block: &u64| Level::new(*block, tree_directories(workload));
         Self {
             workload,
             volume_of,
-            volumes: block_bytes.iter().map(|block| Level::new(*block)).collect(),
+            volumes: block_bytes.iter().map(level).collect(),
             transactions: None,
         }
     }
@@ -168,11 +175,12 @@ impl<'a> Planner<'a> {
     pub fn plan_with_hint(mut self, hint: MemoryHint) -> Result<Plan, WorkloadError> {
         let mut sum = Sum::default();
         let mut firsts = Vec::new();
+        let directories = tree_directories(self.workload);
         for number in 0..self.workload.streams() {
             let mut volumes: Vec<Level> = self
                 .volumes
                 .iter()
-                .map(|volume| Level::new(volume.peak.block_bytes))
+                .map(|volume| Level::new(volume.peak.block_bytes, directories))
                 .collect();
             let most = self.transactions.iter().flatten().nth(number as usize);
             let part = most.map(|most| self.workload.with_transactions(*most));
@@ -250,7 +258,7 @@ impl<'a> Planner<'a> {
     ) -> StreamHasher {
         let mut whole = StreamHasher::of(&self.workload.work);
         let mut first = StreamHasher::of(&self.workload.work);
-        let mut all = Level::new(1);
+        let mut all = Level::new(1, tree_directories(self.workload));
         let mut left = INTENTS_IN_FINGERPRINT;
         // With a single volume, the usual case, the target of each file need not be computed.
         let one_volume = volumes.len() == 1;

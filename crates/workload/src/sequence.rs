@@ -38,6 +38,8 @@ pub(crate) enum Walk {
     NewFiles(u64),
     /// The directories in the order of their numbers.
     Directories,
+    /// The directories that trees are copies of, in the order of their numbers.
+    CopiedDirectories,
     /// The trees, with the oldest first.
     OldestTree,
 }

@@ -1,5 +1,6 @@
-//! The trees in the pool of a mix: copies of the pool's directories with their files. Each
-//! directory has a summary of its files, from which a copy takes the expected names and sizes.
+//! The trees in the pool of a mix: copies of the pool's directories with their subdirectories and
+//! files. Each directory that may be copied has a summary of its files, from which a copy takes the
+//! expected names and sizes.
 
 use std::collections::VecDeque;
 
@@ -17,9 +18,10 @@ pub(crate) struct Summary {
     bytes: u64,
 }
 
-/// A copy of a directory. The copy is in the same directory as the files that were copied.
+/// A copy of a directory. The copy is in the directory that was copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tree {
+    /// The first of the directories for files that were copied.
     place: u32,
     number: u64,
     files: Summary,
@@ -28,8 +30,10 @@ struct Tree {
 /// The trees of a pool, and the summaries of its directories.
 #[derive(Clone, Debug)]
 pub(crate) struct Trees {
-    /// The summary of each directory, by its number.
-    places: Vec<Summary>,
+    /// The number of directories for files in a tree.
+    places_each: u32,
+    /// The summary of each directory that may be copied.
+    copied: Vec<Summary>,
     /// The trees, with the oldest first.
     trees: VecDeque<Tree>,
     /// The number of files in all trees, and the number above which operations that are drawn
@@ -45,11 +49,11 @@ impl Trees {
     /// no summaries.
     pub(crate) fn new(mix: &Mix) -> Option<Self> {
         let mut actions = mix.weights.actions();
+        let places = mix.layout.places() as usize * mix.location_weights.len();
+        let places_each = mix.layout.places_of_tree(mix.tree_levels);
         actions.any(Action::is_on_tree).then(|| Self {
-            places: vec![
-                Summary::default();
-                mix.layout.places() as usize * mix.location_weights.len()
-            ],
+            places_each,
+            copied: vec![Summary::default(); places / places_each as usize],
             trees: VecDeque::new(),
             files: 0,
             files_max: mix.files,
@@ -66,14 +70,14 @@ impl Trees {
 
     pub(crate) fn add(&mut self, file: File) {
         self.write_name(file);
-        let summary = &mut self.places[file.place as usize];
+        let summary = &mut self.copied[(file.place / self.places_each) as usize];
         summary.names.add(&self.name);
         summary.bytes += file.size_bytes;
     }
 
     pub(crate) fn remove(&mut self, file: File) {
         self.write_name(file);
-        let summary = &mut self.places[file.place as usize];
+        let summary = &mut self.copied[(file.place / self.places_each) as usize];
         summary.names.remove(&self.name);
         summary.bytes -= file.size_bytes;
     }
@@ -82,16 +86,36 @@ impl Trees {
         self.trees.len() as u64
     }
 
-    /// Whether a copy of this directory would exceed the limit of files, so that a tree must be
+    /// The number of directories that may be copied.
+    pub(crate) fn copied(&self) -> u64 {
+        self.copied.len() as u64
+    }
+
+    /// The first directory for files of the directory with index `copied`.
+    pub(crate) fn first_place(&self, copied: u64) -> u32 {
+        copied as u32 * self.places_each
+    }
+
+    /// Whether trees are directories with files, which count as entries of directories with files.
+    pub(crate) fn are_beside_files(&self) -> bool {
+        self.places_each == 1
+    }
+
+    /// Whether a copy of the directory with this directory for files would exceed the limit of files, so that a tree must be
     /// removed first.
     pub(crate) fn is_full(&self, place: u32) -> bool {
-        let more = self.places[place as usize].names.entries;
+        let more = self.copied[(place / self.places_each) as usize]
+            .names
+            .entries;
         !self.trees.is_empty() && self.files + more > self.files_max
     }
 
-    /// Returns the intent that copies a directory by `action`, and adds the copy.
+    /// Returns the intent that copies the directory with this directory for files by `action`, and
+    /// adds the copy.
     pub(crate) fn copy(&mut self, action: Action, place: u32, number: u64, pause: Pause) -> Intent {
-        let mut files = self.places[place as usize];
+        let copied = place / self.places_each;
+        let mut files = self.copied[copied as usize];
+        let place = copied * self.places_each;
         if !action.sets_size() {
             // Hard links have no contents of their own.
             files.bytes = 0;

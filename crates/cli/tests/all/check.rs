@@ -69,6 +69,7 @@ fn records_of_all_kinds_of_runs_break_no_rule() {
         "--writers 2 --readers 2 --mix read=50,create=25,delete=25 --for 1500ms",
         "--rate 500 --for 2s --workers 2",
         "--mix create=2,delete=1,copy-tree=2,link-tree=1,remove-tree=1,mkdir=1 --dirs subdirs:5",
+        "--mix create=2,delete=1,copy-tree=2,remove-tree=1 --dirs subdirs:5 --tree-levels 1",
     ]
     .into_iter()
     .enumerate()

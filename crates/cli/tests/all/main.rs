@@ -50,6 +50,7 @@ mod system_calls;
 mod terminal;
 mod texts;
 mod transcripts;
+mod trees;
 mod uring;
 mod verdict;
 mod words;

@@ -1,9 +1,10 @@
-//! Operations on a directory with its files: copies as `cp -r`, `cp -r --reflink` and `cp -rl`
-//! make them, and a removal as `rm -r` does it. Both first list the directory, and then process
-//! each file in the order of the listing.
+//! Operations on a directory with its subdirectories and files: copies as `cp -r`, `cp -r
+//! --reflink` and `cp -rl` make them, and a removal as `rm -r` does it. Both first list all
+//! directories, and then process each entry in the order of the listings.
 
 use std::ffi::{CStr, c_int};
 
+use super::tree_entries::{EntryPath, TreeEntries};
 use super::{Calls, Style, again, at, in_step};
 use crate::system::entries::is_counted;
 use crate::system::{At, System};
@@ -13,21 +14,25 @@ use engine::{Cause, Errno, Failure, Listing, Name, NameKind, OperationOutcome, S
 /// The number of bytes that one call of copy_file_range(2) requests, as `cp` does.
 const COPIED_BYTES: usize = 1 << 30;
 
+/// The names of the entries that a tree must have, and its number of levels of subdirectories.
+type Expected = (Listing, u32);
+
 impl<S: System, T: Style> Calls<S, T> {
-    /// Creates the directory `to` with the same files as the directory `name`, which `step` copies,
-    /// clones or links. `bytes` is the number of bytes that the kernel copies.
+    /// Creates the directory `to` with the same subdirectories and files as the directory `name`.
+    /// `step` copies, clones or links the files; `bytes` is the number of bytes that the kernel
+    /// copies.
     pub(super) fn copy_tree(
         &mut self,
         (name, to): (Name<'_>, Name<'_>),
         (step, bytes): (Step, u64),
-        files: Listing,
+        expected: Expected,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         self.step(Step::MakeDirectory, steps, |system| {
             system.mkdir(at(to), DIRECTORY_MODE)
         })?;
         let from = self.open_directory(name)?;
-        let copied = self.copy_tree_from((from, to), (step, bytes), files, steps);
+        let copied = self.copy_tree_from((from, to), (step, bytes), expected, steps);
         self.close(from, bytes, copied, steps)?;
         self.sync_directory_of(to, bytes, steps)
     }
@@ -36,50 +41,64 @@ impl<S: System, T: Style> Calls<S, T> {
         &mut self,
         (from, to): (c_int, Name<'_>),
         (step, bytes): (Step, u64),
-        files: Listing,
+        expected: Expected,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         let made = self.open_directory(to)?;
         steps.ended(Step::Open);
-        let names = std::mem::take(&mut self.tree);
-        let (names, copied) = self.copy_listed((from, made), (step, bytes), (names, files), steps);
-        self.tree = names;
-        let synced = copied.and_then(|()| match self.policy.now.directories {
-            true => in_step(Step::SyncDirectory, || self.system.sync(made, false)),
-            false => Ok(()),
-        });
+        let mut entries = std::mem::take(&mut self.tree);
+        let copied = self
+            .list_tree((from, true), expected, &mut entries, steps)
+            .and_then(|()| self.copy_entries((from, made), (step, bytes), &entries, steps));
+        let synced = copied.and_then(|()| self.sync_copy(made, &entries));
+        self.tree = entries;
         let closed = self.system.close(made);
         synced?;
         closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(bytes))
     }
 
-    /// Copies the files of one open directory to another. Returns the buffer of the names.
-    fn copy_listed(
+    /// Copies the entries of one open directory to another.
+    fn copy_entries(
         &mut self,
         (from, made): (c_int, c_int),
         (step, bytes): (Step, u64),
-        (mut names, files): (Vec<u8>, Listing),
+        entries: &TreeEntries,
         steps: &mut dyn Steps,
-    ) -> (Vec<u8>, OperationOutcome) {
-        let copied = self
-            .list_files((from, true), &mut names, files, steps)
-            .and_then(|()| {
-                let mut done = 0;
-                for name in names_in(&names) {
-                    self.go_on(step, done)?;
-                    done += self
-                        .add_file((from, made), step, name)
-                        .map_err(|failure| failure.having_moved(done))?;
-                }
-                if done != bytes {
-                    let (found, expected) = (done, bytes);
-                    let size = Cause::WrongSize { found, expected };
-                    return Err(Failure::wrong(step, size).having_moved(done));
-                }
-                steps.ended(step);
-                Ok(())
-            });
-        (names, copied)
+    ) -> OperationOutcome {
+        let mut done = 0;
+        for (path, is_directory) in entries.all() {
+            self.go_on(step, done)?;
+            let copied = match is_directory {
+                true => in_step(Step::MakeDirectory, || {
+                    self.system.mkdir(At::In(made, path), DIRECTORY_MODE)
+                })
+                .map(|()| 0),
+                false => self.add_file((from, made), step, path),
+            };
+            done += copied.map_err(|failure| failure.having_moved(done))?;
+        }
+        if done != bytes {
+            let (found, expected) = (done, bytes);
+            let size = Cause::WrongSize { found, expected };
+            return Err(Failure::wrong(step, size).having_moved(done));
+        }
+        steps.ended(step);
+        Ok(())
+    }
+
+    /// Syncs the directories of a copy, if the policy syncs directories.
+    fn sync_copy(&mut self, made: c_int, entries: &TreeEntries) -> OperationOutcome {
+        if !self.policy.now.directories {
+            return Ok(());
+        }
+        for path in entries.directories() {
+            let inner = self.open_in(made, path, T::LIST)?;
+            let synced = in_step(Step::SyncDirectory, || self.system.sync(inner, false));
+            let closed = self.system.close(inner);
+            synced?;
+            closed.map_err(|errno| Failure::system(Step::Close, errno))?;
+        }
+        in_step(Step::SyncDirectory, || self.system.sync(made, false))
     }
 
     /// Adds one file to a tree, and returns the number of copied bytes.
@@ -126,69 +145,113 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(done)
     }
 
-    /// Removes the directory `name` and its files, whose names are `files`.
+    /// Removes the directory `name` with its subdirectories and files.
     pub(super) fn remove_tree(
         &mut self,
         name: Name<'_>,
-        files: Listing,
+        expected: Expected,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         let directory = self.open_directory(name)?;
         steps.ended(Step::Open);
-        let mut names = std::mem::take(&mut self.tree);
+        let mut entries = std::mem::take(&mut self.tree);
         let removed = self
-            .list_files((directory, false), &mut names, files, steps)
+            .list_tree((directory, false), expected, &mut entries, steps)
             .and_then(|()| {
-                for file in names_in(&names) {
+                for file in entries.files() {
                     in_step(Step::Unlink, || self.system.unlink(At::In(directory, file)))?;
+                }
+                // The deepest directories are the last ones.
+                for inner in entries.directories().rev() {
+                    in_step(Step::RemoveDirectory, || {
+                        self.system.rmdir(At::In(directory, inner))
+                    })?;
                 }
                 steps.ended(Step::Unlink);
                 Ok(())
             });
-        self.tree = names;
+        self.tree = entries;
         self.close(directory, 0, removed, steps)?;
         self.remove_directory(name, steps)
     }
 
-    /// Lists an open directory to `names`, and compares the names with `files`. Hidden entries are
-    /// ignored; with `only_files`, so is everything except the files of a pool.
-    fn list_files(
+    /// Lists an open directory and its subdirectories to `entries`, and compares the names with the
+    /// expected ones. Hidden entries are ignored; for a copy, so is everything that is not copied.
+    fn list_tree(
         &mut self,
-        (directory, only_files): (c_int, bool),
-        names: &mut Vec<u8>,
-        files: Listing,
+        (directory, copies): (c_int, bool),
+        (expected, levels): Expected,
+        entries: &mut TreeEntries,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        names.clear();
+        entries.clear();
         let mut found = Listing::default();
-        self.entries(directory, |system, entry| {
-            if !is_counted(entry.name.to_bytes()) {
-                return Ok(());
-            }
-            let is_file = match entry.kind {
-                _ if !only_files => true,
-                _ if is_link(entry.name) => false,
-                libc::DT_REG => true,
-                libc::DT_UNKNOWN => {
-                    is_file(system, At::In(directory, entry.name), T::LIST, &mut [0])?
-                }
-                _ => false,
-            };
-            if is_file {
-                found.add(entry.name.to_bytes());
-                names.extend_from_slice(entry.name.to_bytes_with_nul());
-            }
-            Ok(())
-        })?;
-        if found != files {
+        self.list_directory(
+            (directory, copies),
+            (None, levels == 0),
+            entries,
+            &mut found,
+        )?;
+        let mut at = 0;
+        while let Some((inner, next)) = entries.next_directory(at) {
+            at = next;
+            let file = self.open_in(directory, entries.path(&inner), T::LIST)?;
+            let is_lowest = entries.level(&inner) == levels;
+            let place = (Some(&inner), is_lowest);
+            let listed = self.list_directory((file, copies), place, entries, &mut found);
+            let closed = self.system.close(file);
+            listed?;
+            closed.map_err(|errno| Failure::system(Step::Close, errno))?;
+        }
+        if found != expected {
             let wrong = Cause::WrongFiles {
                 found: found.entries,
-                expected: files.entries,
+                expected: expected.entries,
             };
             return Err(Failure::wrong(Step::List, wrong));
         }
         steps.ended(Step::List);
         Ok(())
+    }
+
+    /// Adds the entries of one directory. `path` is its path in the tree. Only a directory that is
+    /// not on the lowest level has subdirectories.
+    fn list_directory(
+        &mut self,
+        (directory, copies): (c_int, bool),
+        (path, is_lowest): (Option<&EntryPath>, bool),
+        entries: &mut TreeEntries,
+        found: &mut Listing,
+    ) -> OperationOutcome {
+        self.entries(directory, |system, entry| {
+            let name = entry.name.to_bytes();
+            // Links, and directories and trees that operations made, are not copied.
+            let is_left_out = copies && NameKind::of_name(name) != NameKind::File;
+            let is_skipped = is_left_out || !is_counted(name);
+            // Without subdirectories, a removal needs no types: unlink fails on a directory.
+            let needs_kind = copies || !is_lowest;
+            let is_directory = match entry.kind {
+                _ if is_skipped => return Ok(()),
+                _ if !needs_kind => false,
+                libc::DT_REG => false,
+                libc::DT_DIR => true,
+                libc::DT_UNKNOWN => {
+                    match kind_of(system, At::In(directory, entry.name), T::LIST)? {
+                        Some(is_directory) => is_directory,
+                        None if copies => return Ok(()),
+                        None => false,
+                    }
+                }
+                _ if copies => return Ok(()),
+                _ => false,
+            };
+            if is_directory && is_lowest {
+                return Ok(());
+            }
+            found.add(name);
+            entries.add(path, entry.name, is_directory);
+            Ok(())
+        })
     }
 
     fn open_directory(&mut self, name: Name<'_>) -> Result<c_int, Failure> {
@@ -208,37 +271,23 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 }
 
-/// Whether a name is that of an additional hard link, which has the type of a file.
-fn is_link(name: &CStr) -> bool {
-    name.to_bytes().ends_with(NameKind::Link.suffix())
-}
-
-/// Whether a name is that of a regular file, for a listing without types. An attempt to open it as
-/// a directory fails, and an attempt to read it as a symbolic link fails with `EINVAL`.
-fn is_file<S: System>(
-    system: &mut S,
-    name: At<'_>,
-    flags: c_int,
-    target: &mut [u8],
-) -> Result<bool, Failure> {
+/// Whether a name is that of a directory, for a listing without types; `None` if it is neither a
+/// directory nor a regular file. An attempt to open a file as a directory fails, and an attempt to
+/// read it as a symbolic link fails with `EINVAL`.
+fn kind_of<S: System>(system: &mut S, name: At<'_>, flags: c_int) -> Result<Option<bool>, Failure> {
     match again(|| system.open(name, flags, 0)) {
         Ok(directory) => {
             let closed = system.close(directory);
             return closed
-                .map(|()| false)
+                .map(|()| Some(true))
                 .map_err(|errno| Failure::system(Step::Close, errno));
         }
         Err(Errno::NOTDIR | Errno::LOOP) => {}
         Err(errno) => return Err(Failure::system(Step::List, errno)),
     }
-    match again(|| system.read_link(name, target)) {
-        Ok(_) => Ok(false),
-        Err(Errno::INVAL) => Ok(true),
+    match again(|| system.read_link(name, &mut [0])) {
+        Ok(_) => Ok(None),
+        Err(Errno::INVAL) => Ok(Some(false)),
         Err(errno) => Err(Failure::system(Step::List, errno)),
     }
-}
-
-fn names_in(names: &[u8]) -> impl Iterator<Item = &CStr> {
-    let names = names.split_inclusive(|byte| *byte == 0);
-    names.filter_map(|name| CStr::from_bytes_with_nul(name).ok())
 }

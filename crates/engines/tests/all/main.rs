@@ -11,6 +11,7 @@ mod operations;
 mod registry;
 mod s3;
 mod simulated;
+mod trees;
 mod uring;
 
 mod support;

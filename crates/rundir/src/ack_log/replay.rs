@@ -148,8 +148,9 @@ impl Replay {
     /// Whether an operation in the log names this path.
     pub(crate) fn mentions(&self, key: &Key) -> bool {
         let is_in_tree = || {
-            let directory = parent(&key.1);
-            !directory.is_empty() && self.trees.contains(&(key.0, directory.to_owned()))
+            let mut above = std::iter::successors(Some(parent(&key.1)), |path| Some(parent(path)))
+                .take_while(|path| !path.is_empty());
+            above.any(|directory| self.trees.contains(&(key.0, directory.to_owned())))
         };
         self.names.contains_key(key) || self.seconds.contains(key) || is_in_tree()
     }
@@ -204,7 +205,7 @@ impl Replay {
                 self.may(key, May::Made);
             }
             Action::RemoveTree => {
-                for name in self.names_in(&key, &key.1) {
+                for name in self.names_below(&key, &key.1) {
                     self.may(name, May::Gone);
                 }
                 self.may(key, May::Gone);
@@ -300,7 +301,7 @@ impl Replay {
                 self.set(key, Acked::Directory, action);
             }
             Action::RemoveTree => {
-                for name in self.names_in(&key, &key.1) {
+                for name in self.names_below(&key, &key.1) {
                     self.set(name, Acked::Absent, action);
                 }
                 self.set(key, Acked::Absent, action);
@@ -320,11 +321,16 @@ impl Replay {
         Ok(())
     }
 
-    /// The known names in a directory of the same location as `key`.
-    fn names_in(&self, key: &Key, directory: &[u8]) -> Vec<Key> {
+    /// The known names below a directory of the same location as `key`.
+    fn names_below(&self, key: &Key, directory: &[u8]) -> Vec<Key> {
+        let is_below = |path: &[u8]| match path.strip_prefix(directory) {
+            Some(_) if directory.is_empty() => true,
+            Some(rest) => rest.starts_with(b"/"),
+            None => false,
+        };
         let names = self.names.keys();
         names
-            .filter(|name| name.0 == key.0 && parent(&name.1) == directory)
+            .filter(|name| name.0 == key.0 && is_below(&name.1))
             .cloned()
             .collect()
     }
@@ -334,9 +340,9 @@ impl Replay {
     fn copies(&self, key: &Key) -> Vec<(Key, usize)> {
         let (location, path) = key;
         let from = parent(path);
-        let files = self.names_in(key, from).into_iter();
+        let files = self.names_below(key, from).into_iter();
         files
-            .filter(|file| !file.1.ends_with(NameKind::Link.suffix()))
+            .filter(|file| is_copied(from, &file.1))
             .filter_map(|file| {
                 let Acked::File(object) = self.names[&file].acked else {
                     return None;
@@ -386,6 +392,15 @@ fn makes_object(action: Action) -> bool {
 }
 
 /// Returns the path of the directory that contains a path; empty for a path of one component.
+/// Whether a copy of the directory `from` contains a copy of this file. Links are not copied, nor is
+/// what is in trees and in directories that operations made.
+fn is_copied(from: &[u8], path: &[u8]) -> bool {
+    let below = path.strip_prefix(from).unwrap_or(path);
+    below
+        .split(|byte| *byte == b'/')
+        .all(|name| NameKind::of_name(name) == NameKind::File)
+}
+
 fn parent(path: &[u8]) -> &[u8] {
     let slash = path.iter().rposition(|byte| *byte == b'/');
     slash.map_or(&[], |slash| &path[..slash])

@@ -90,12 +90,15 @@ impl Look<'_> {
             ..
         } = self;
         let which = (kept.place, kept.kind, kept.number);
+        // A directory in a directory with files needs no check by name, because the listing of its
+        // parent includes it. The same is true for a tree, whose files were checked when it was
+        // copied.
+        let is_listed =
+            kept.kind.is_directory() && config.namer.naming().is_beside_files(kept.kind);
         let name = config.namer.name(kept.place, kept.kind, kept.number);
         let path = || name.path.to_string_lossy().into_owned();
         let bytes = (kept.kind == NameKind::File).then_some(kept.size_bytes);
-        // A directory needs no check by name, because the listing of its parent includes it. The
-        // same is true for a tree, whose files were checked when it was copied.
-        if !matches!(kept.kind, NameKind::Directory | NameKind::Tree) {
+        if !is_listed {
             let stat = Operation::Stat { name, bytes };
             let (_, looked) = submit_aside(
                 &mut **session,

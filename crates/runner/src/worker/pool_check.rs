@@ -53,6 +53,9 @@ impl Worker {
             .map(|place| (place, Listing::default()))
             .collect();
         self.tools.source.pool(true, &mut |kept| {
+            if !naming.is_beside_files(kept.kind) {
+                return;
+            }
             name.clear();
             naming.write_name(kept.kind, kept.number, &mut NameWriter::new(&mut name));
             places.entry(kept.place).or_default().add(&name);

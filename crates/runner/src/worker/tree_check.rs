@@ -27,9 +27,12 @@ impl Worker {
         if self.tools.source.is_drawn_before() {
             return Ok(());
         }
+        let namer = &self.config.namer;
         let mut files = Vec::new();
         self.tools.source.pool(true, &mut |kept| {
-            if kept.kind == NameKind::File && kept.place == intent.place {
+            let is_copied =
+                kept.kind == NameKind::File && namer.is_in_copied(kept.place, intent.place);
+            if is_copied {
                 files.push(kept);
             }
         });
@@ -66,7 +69,7 @@ impl Worker {
     /// copied.
     fn verify_copy(&mut self, intent: &Intent, file: &Kept) -> Result<(), Left> {
         let (place, tree, bytes) = (intent.place, intent.number, file.size_bytes);
-        let name = self.config.namer.in_tree(place, tree, file.number);
+        let name = self.config.namer.in_tree(file.place, tree, file.number);
         let path = name.path.to_string_lossy().into_owned();
         let (ticket, read) = submit_aside(
             &mut *self.tools.session,

@@ -112,7 +112,7 @@ impl Worker {
         };
         let mut wanted = HashSet::new();
         self.tools.source.pool(true, &mut |kept| {
-            if kept.place == place {
+            if kept.place == place && naming.is_beside_files(kept.kind) {
                 wanted.insert(written(kept.kind, kept.number));
             }
         });

@@ -188,7 +188,7 @@ impl<'a> RunContext<'a> {
             namer: self.namer(worker),
             payload,
             failures: Failures::new(
-                self.request.on_error,
+                self.request,
                 self.control.clone(),
                 match self.request.workload.workers {
                     Workers::Private { .. } => Arc::default(),

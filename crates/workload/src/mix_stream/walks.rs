@@ -65,8 +65,11 @@ impl MixStream {
     }
 
     fn walk_of(&mut self, action: Action) -> Walk {
-        if action.lists() || action.makes_tree() {
+        if action.lists() {
             return Walk::Directories;
+        }
+        if action.makes_tree() {
+            return Walk::CopiedDirectories;
         }
         if action == Action::RemoveTree {
             return Walk::OldestTree;
@@ -95,6 +98,7 @@ impl MixStream {
             Walk::LastFile => self.files.len(),
             Walk::OldestTree => self.trees.as_ref().map_or(0, Trees::len),
             Walk::NewFiles(files) => *files,
+            Walk::CopiedDirectories => self.trees.as_ref().map_or(0, Trees::copied),
             Walk::Directories => self.mixers[0].births().places().into(),
         })
     }
@@ -120,8 +124,10 @@ impl MixStream {
                 creation(draft.action, file, draft.pause)
             }
             Some(Walk::OldestTree) => self.remove_tree(draft.pause).unwrap_or(Intent::NOTHING),
-            Some(Walk::Directories) if draft.action.makes_tree() => {
-                self.copy_tree(draft.action, self.begun as u32, draft.pause)
+            Some(Walk::CopiedDirectories) => {
+                let first = |trees: &Trees| trees.first_place(self.begun);
+                let place = self.trees.as_ref().map_or(0, first);
+                self.copy_tree(draft.action, place, draft.pause)
             }
             Some(Walk::Directories) | None => Intent {
                 action: draft.action,
@@ -133,9 +139,14 @@ impl MixStream {
         }
     }
 
-    /// Copies the directory with number `place` by `action`.
+    /// Whether a tree is one more entry of a directory with files.
+    fn has_trees_beside_files(&self) -> bool {
+        self.trees.as_ref().is_some_and(Trees::are_beside_files)
+    }
+
+    /// Copies the directory that contains the directory for files with number `place` by `action`.
     pub(super) fn copy_tree(&mut self, action: Action, place: u32, pause: Pause) -> Intent {
-        if !self.takes_one_more(place) {
+        if self.has_trees_beside_files() && !self.takes_one_more(place) {
             return skipped(SkipReason::DirectoryFull, pause);
         }
         self.number += 1;
@@ -149,7 +160,9 @@ impl MixStream {
     /// Removes the oldest tree. Returns `None` if the pool has no tree.
     pub(super) fn remove_tree(&mut self, pause: Pause) -> Option<Intent> {
         let intent = self.trees.as_mut()?.remove_oldest()?;
-        self.one_less(intent.place);
+        if self.has_trees_beside_files() {
+            self.one_less(intent.place);
+        }
         Some(asked(intent, pause))
     }
 }

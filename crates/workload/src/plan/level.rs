@@ -10,12 +10,15 @@ pub(super) struct Level {
     bytes: u64,
     blocks: u64,
     blocks_peak: u64,
+    /// The number of directories in a tree.
+    tree_directories: u64,
     pub(super) peak: Volume,
 }
 
 impl Level {
-    pub(super) fn new(block_bytes: u64) -> Self {
+    pub(super) fn new(block_bytes: u64, tree_directories: u64) -> Self {
         Self {
+            tree_directories,
             files: 0,
             bytes: 0,
             blocks: 0,
@@ -56,12 +59,12 @@ impl Level {
             // Each file of a tree may take one block more than its share of the total size. Hard
             // links count as empty files, because a removal does not tell how its tree was made.
             action if action.makes_tree() => {
-                self.grow(intent.other + 1, 0, intent.bytes);
-                self.take_blocks(intent.other + 1);
+                self.grow(intent.other + self.tree_directories, 0, intent.bytes);
+                self.take_blocks(intent.other + self.tree_directories);
             }
             Action::RemoveTree => {
-                self.shrink(intent.other + 1, intent.size_bytes, 0);
-                self.blocks -= intent.other + 1;
+                self.shrink(intent.other + self.tree_directories, intent.size_bytes, 0);
+                self.blocks -= intent.other + self.tree_directories;
             }
             Action::SymbolicLink => self.grow(1, 0, 0),
             Action::RemoveSymbolicLink => self.shrink(1, 0, 0),

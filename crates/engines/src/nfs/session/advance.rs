@@ -9,6 +9,7 @@ use nfs_client::{
 use super::directories::Directories;
 use super::flight::{NfsFlight, Stage};
 use super::place::Place;
+use super::tree::Part;
 use crate::nfs::durable::Durable;
 use crate::nfs::verifiers::Verifiers;
 
@@ -156,7 +157,10 @@ impl NfsFlight {
                     Stage::SetAttributes if self.kind == OperationKind::Rewrite => {
                         return self.write_first(context);
                     }
-                    Stage::Remove if self.kind == OperationKind::RemoveTree => {
+                    Stage::Remove | Stage::RemoveDirectory
+                        if self.kind == OperationKind::RemoveTree
+                            && self.tree.part != Part::Own =>
+                    {
                         return Ok(self.removed());
                     }
                     Stage::Link if self.kind == OperationKind::LinkTree => {
@@ -182,7 +186,7 @@ impl NfsFlight {
         }
         if self.kind.makes_tree() {
             return Ok(match made {
-                Some(handle) => self.made_tree(handle, context),
+                Some(handle) => self.made_directory(handle, context),
                 None => Next::Call(Stage::LookupMade),
             });
         }
@@ -204,8 +208,8 @@ impl NfsFlight {
             Stage::Directory(number) => self.found_directory(number, handle, attributes, context),
             Stage::LookupNew => Err(Cause::System(Errno::EXIST)),
             Stage::Lookup if self.expects_missing() => Err(Cause::System(Errno::EXIST)),
-            Stage::LookupMade if self.kind.makes_tree() && self.tree.made.is_none() => {
-                Ok(self.made_tree(handle, context))
+            Stage::LookupMade if self.kind.makes_tree() && self.tree.part != Part::Files => {
+                Ok(self.made_directory(handle, context))
             }
             Stage::LookupMade => {
                 self.file = handle;
@@ -224,14 +228,6 @@ impl NfsFlight {
                 self.looked_up(attributes, context)
             }
         }
-    }
-
-    /// Continues after the directory of a copy was created.
-    fn made_tree(&mut self, handle: Handle, context: &mut Context<'_>) -> Next {
-        self.tree.made = Some(handle);
-        let Place { location, path, .. } = &self.places[1];
-        context.directories.insert(*location, path, handle);
-        Next::Call(Stage::List)
     }
 
     fn found_directory(

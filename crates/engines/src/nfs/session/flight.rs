@@ -8,6 +8,7 @@ use nfs_client::{Handle, ListingProgress, Stable, WriteVerifier};
 
 use super::directories::Directories;
 use super::place::Place;
+use super::tree::{Part, Tree};
 
 /// The call that an operation waits for, or is about to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +70,6 @@ pub(super) struct NfsFlight {
     pub(super) least: Stable,
     pub(super) rewrites: u32,
     pub(super) listing: Listing,
-    /// The names that the directory of a tree must have.
-    pub(super) expected: Listing,
     pub(super) tree: Tree,
     pub(super) listed: ListingProgress,
     pub(super) is_listed: bool,
@@ -88,35 +87,6 @@ pub(super) struct NfsFlight {
     pub(super) kept: Vec<u8>,
     pub(super) outcome: OperationOutcome,
     pub(super) call: Call,
-}
-
-/// The state of a copy or a removal of a tree.
-#[derive(Debug, Default)]
-pub(super) struct Tree {
-    /// The copy's directory; `None` until it exists.
-    pub(super) made: Option<Handle>,
-    pub(super) files: Vec<TreeFile>,
-    /// The index in `files` of the file that is copied.
-    pub(super) at: usize,
-    /// Number of bytes in the files that were copied.
-    pub(super) moved: u64,
-}
-
-/// A file to be copied.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TreeFile {
-    /// The offset of its name in the flight's `entries`.
-    pub(super) entry: usize,
-    pub(super) handle: Handle,
-    pub(super) bytes: u64,
-}
-
-impl Tree {
-    /// Resets the state for a new operation, but keeps allocated memory.
-    fn reset(&mut self) {
-        self.files.clear();
-        (self.made, self.at, self.moved) = (None, 0, 0);
-    }
 }
 
 #[derive(Debug, Default)]
@@ -170,7 +140,6 @@ impl NfsFlight {
             least: Stable::File,
             rewrites: 0,
             listing: Listing::default(),
-            expected: Listing::default(),
             tree: Tree::default(),
             listed: ListingProgress::default(),
             is_listed: false,
@@ -241,11 +210,23 @@ impl NfsFlight {
             Operation::SymbolicLink { target, .. } | Operation::ReadLink { target, .. } => {
                 self.content.extend_from_slice(target.to_bytes());
             }
-            Operation::CopyTree { files, bytes, .. } => {
-                (self.expected, self.bytes) = (files, Some(bytes));
+            Operation::CopyTree {
+                entries,
+                levels,
+                bytes,
+                ..
+            } => {
+                (self.tree.expected, self.tree.levels) = (entries, levels);
+                self.bytes = Some(bytes);
             }
-            Operation::LinkTree { files, .. } | Operation::RemoveTree { files, .. } => {
-                self.expected = files;
+            Operation::LinkTree {
+                entries, levels, ..
+            } => (self.tree.expected, self.tree.levels) = (entries, levels),
+            Operation::RemoveTree {
+                entries, levels, ..
+            } => {
+                (self.tree.expected, self.tree.levels) = (entries, levels);
+                self.tree.part = Part::Listings;
             }
             Operation::StatMissing { .. }
             | Operation::OpenMissing { .. }

@@ -6,6 +6,7 @@ use nfs_client::arguments::{self, Creation, NewAttributes, Times};
 use nfs_client::{Handle, Procedure, Stable, TransferSizes};
 
 use super::flight::{NfsFlight, Stage};
+use super::tree::Part;
 
 /// The permissions of new files; a server does not apply the process's umask.
 pub(crate) const FILE_MODE: u32 = 0o644;
@@ -117,7 +118,7 @@ impl NfsFlight {
             Stage::MakeDirectory => arguments::make_directory(out, directory, name, DIRECTORY_MODE),
             Stage::SymbolicLink => arguments::symbolic_link(out, directory, name, &self.content),
             Stage::Link => {
-                let (directory, name) = match &self.tree.made {
+                let (directory, name) = match self.tree.made() {
                     Some(made) => (made, self.entry()),
                     None => (&second.directory, second.name()),
                 };
@@ -144,18 +145,19 @@ impl NfsFlight {
                 (&place.directory, place.next_name())
             }
             Stage::LookupNew => (&second.directory, second.name()),
-            Stage::LookupEntry => (&first.directory, self.entry()),
+            Stage::List => (self.listed_directory(), b""),
+            Stage::LookupEntry => (self.listed_directory(), self.entry()),
             Stage::MakeDirectory | Stage::LookupMade | Stage::Create if self.kind.makes_tree() => {
-                match &self.tree.made {
-                    None => (&second.directory, second.name()),
+                match self.tree.made() {
                     Some(made) => (made, self.entry()),
+                    None => (&second.directory, second.name()),
                 }
             }
-            Stage::Remove if self.kind == OperationKind::RemoveTree => {
-                (&first.directory, self.entry())
-            }
-            Stage::RemoveDirectory if self.kind == OperationKind::RemoveTree => {
-                (&second.directory, second.name())
+            Stage::Remove | Stage::RemoveDirectory if self.kind == OperationKind::RemoveTree => {
+                match self.tree.part {
+                    Part::Own => (&second.directory, second.name()),
+                    _ => (self.listed_directory(), self.entry()),
+                }
             }
             Stage::MakeDirectory if self.uses[2] => (&made.directory, made.name()),
             _ => (&first.directory, first.name()),

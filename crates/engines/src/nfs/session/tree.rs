@@ -1,12 +1,101 @@
-//! Copies and removals of a directory with its files. Both list the directory, and compare the
-//! names before they change a file. A copy looks up each entry, for its kind and size, and then
-//! copies one file after the other by READ and WRITE, or links it.
+//! Copies and removals of a directory with its subdirectories and files. Both list all directories,
+//! and compare the names before they change a file. A copy looks up each entry, for its kind and
+//! size, and then copies one file after the other by READ and WRITE, or links it. A removal looks up
+//! only subdirectories.
 
-use engine::{Cause, NameKind, OperationKind};
-use nfs_client::{FileAttributes, FileKind};
+use engine::{Cause, Listing, NameKind, OperationKind};
+use nfs_client::{FileAttributes, FileKind, Handle, ListingProgress};
 
 use super::advance::{Advanced, Context, Next};
-use super::flight::{NfsFlight, Stage, TreeFile};
+use super::flight::{NfsFlight, Stage};
+use super::place::Place;
+
+/// The state of a copy or a removal of a tree.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    /// The names that the tree must have, and its number of levels of subdirectories.
+    pub(super) expected: Listing,
+    pub(super) levels: u32,
+    pub(super) part: Part,
+    /// The copy's directory; `None` until it exists.
+    made: Option<Handle>,
+    /// The subdirectories, in the order in which they are listed.
+    directories: Vec<TreeDirectory>,
+    files: Vec<TreeFile>,
+    /// The index of the subdirectory or file that is made or removed.
+    at: usize,
+    /// The directory that is listed, or contains the current entry: 0 for the tree's own directory,
+    /// otherwise one more than its index in `directories`.
+    directory: usize,
+    /// Number of bytes in the files that were copied.
+    moved: u64,
+}
+
+/// The part of a tree that an operation lists, makes or removes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The tree's own directory, which is the first to be made and the last to be removed.
+    #[default]
+    Own,
+    Listings,
+    Directories,
+    Files,
+}
+
+/// A subdirectory of a tree.
+#[derive(Clone, Copy, Debug)]
+struct TreeDirectory {
+    entry: TreeEntry,
+    handle: Handle,
+    /// Its copy; `None` until it exists, and for a removal.
+    made: Option<Handle>,
+    level: u32,
+}
+
+/// A file to be copied or removed.
+#[derive(Clone, Copy, Debug)]
+struct TreeFile {
+    entry: TreeEntry,
+    handle: Handle,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TreeEntry {
+    /// The offset of its name in the flight's `entries`.
+    name: usize,
+    /// The directory that contains it, as in [`Tree`].
+    directory: usize,
+}
+
+impl Tree {
+    /// Prepares for a new operation, but keeps allocated memory.
+    pub(super) fn reset(&mut self) {
+        self.directories.clear();
+        self.files.clear();
+        (self.expected, self.levels) = (Listing::default(), 0);
+        (self.part, self.made) = (Part::Own, None);
+        (self.at, self.directory, self.moved) = (0, 0, 0);
+    }
+
+    /// The current directory; `None` for the tree's own directory.
+    fn inner(&self) -> Option<&TreeDirectory> {
+        self.directories.get(self.directory.checked_sub(1)?)
+    }
+
+    /// The number of levels above the entries of the current directory.
+    fn level(&self) -> u32 {
+        self.inner().map_or(0, |inner| inner.level)
+    }
+
+    /// The copy of the current directory; `None` if the operation copies no tree.
+    pub(super) fn made(&self) -> Option<&Handle> {
+        match self.inner() {
+            Some(inner) => inner.made.as_ref(),
+            None => self.made.as_ref(),
+        }
+    }
+}
 
 impl NfsFlight {
     /// The number of bytes that the operation has moved up to now.
@@ -17,45 +106,80 @@ impl NfsFlight {
         }
     }
 
-    /// Adds a listed name. A copy leaves out additional hard links, which have a suffix.
+    /// Adds a listed name. A copy leaves out links, trees and directories that operations made,
+    /// which have suffixes.
     pub(super) fn add_to_tree(&mut self, name: &[u8]) {
-        let copies = self.kind.makes_tree();
-        if copies && name.ends_with(NameKind::Link.suffix()) {
+        if self.kind.makes_tree() && NameKind::of_name(name) != NameKind::File {
             return;
         }
+        let at = self.entries.len();
         self.entries
             .extend_from_slice(&(name.len() as u16).to_be_bytes());
         self.entries.extend_from_slice(name);
-        if !copies {
+        if !self.looks_up_entries() {
             self.listing.add(name);
+            self.tree.files.push(TreeFile {
+                entry: TreeEntry {
+                    name: at,
+                    directory: self.tree.directory,
+                },
+                handle: Handle::NONE,
+                bytes: 0,
+            });
         }
+    }
+
+    /// Whether each entry of the directory that is listed is looked up.
+    fn looks_up_entries(&self) -> bool {
+        self.kind.makes_tree() || self.tree.level() < self.tree.levels
     }
 
     /// Continues after a page of the listing.
     pub(super) fn tree_listed(&mut self) -> Advanced {
         self.check_number()?;
-        match (self.is_listed, self.kind) {
-            (false, _) => Ok(Next::Call(Stage::List)),
-            (true, OperationKind::RemoveTree) => {
-                self.check_names()?;
-                Ok(self.remove_next())
+        match self.is_listed {
+            false => Ok(Next::Call(Stage::List)),
+            true if self.looks_up_entries() => self.look_at_next(),
+            true => {
+                self.entries_at = self.entries.len();
+                self.list_next()
             }
-            (true, _) => self.look_at_next(),
         }
     }
 
     /// Continues after the attributes of an entry are known, whose handle is `file`.
     pub(super) fn tree_entry(&mut self, attributes: &FileAttributes) -> Advanced {
-        if attributes.kind == FileKind::File {
+        let entry = TreeEntry {
+            name: self.entries_at,
+            directory: self.tree.directory,
+        };
+        let level = self.tree.level();
+        let is_counted = match attributes.kind {
+            FileKind::Directory if level < self.tree.levels => {
+                self.tree.directories.push(TreeDirectory {
+                    entry,
+                    handle: self.file,
+                    made: None,
+                    level: level + 1,
+                });
+                true
+            }
+            FileKind::Directory => false,
+            FileKind::SymbolicLink | FileKind::Other if self.kind.makes_tree() => false,
+            FileKind::File | FileKind::SymbolicLink | FileKind::Other => {
+                self.tree.files.push(TreeFile {
+                    entry,
+                    handle: self.file,
+                    bytes: attributes.size_bytes,
+                });
+                true
+            }
+        };
+        if is_counted {
             let mut listing = self.listing;
             listing.add(self.entry());
             self.listing = listing;
             self.check_number()?;
-            self.tree.files.push(TreeFile {
-                entry: self.entries_at,
-                handle: self.file,
-                bytes: attributes.size_bytes,
-            });
         }
         self.skip_entry()
     }
@@ -67,42 +191,93 @@ impl NfsFlight {
     }
 
     fn look_at_next(&mut self) -> Advanced {
-        if self.entries_at < self.entries.len() {
-            return Ok(Next::Call(Stage::LookupEntry));
+        match self.entries_at < self.entries.len() {
+            true => Ok(Next::Call(Stage::LookupEntry)),
+            false => self.list_next(),
+        }
+    }
+
+    /// Lists the next directory, or continues after all directories are listed.
+    fn list_next(&mut self) -> Advanced {
+        self.tree.directory += 1;
+        if self.tree.inner().is_some() {
+            (self.listed, self.is_listed) = (ListingProgress::default(), false);
+            return Ok(Next::Call(Stage::List));
         }
         self.check_names()?;
+        if self.kind == OperationKind::RemoveTree {
+            self.tree.part = Part::Files;
+            return Ok(self.remove_next());
+        }
         let sizes = self.tree.files.iter().map(|file| file.bytes);
         let found = sizes.fold(0, u64::saturating_add);
         let expected = self.bytes.unwrap_or(found);
         if found != expected {
             return Err(Cause::WrongSize { found, expected });
         }
-        Ok(self.copy_next())
+        self.tree.part = Part::Directories;
+        Ok(self.make_next())
     }
 
     /// Fails as soon as there are more names than expected, so that a listing without an end does.
     fn check_number(&self) -> Result<(), Cause> {
-        match self.listing.entries > self.expected.entries {
+        match self.listing.entries > self.tree.expected.entries {
             true => self.check_names(),
             false => Ok(()),
         }
     }
 
     fn check_names(&self) -> Result<(), Cause> {
-        if self.listing == self.expected {
+        if self.listing == self.tree.expected {
             return Ok(());
         }
         Err(Cause::WrongFiles {
             found: self.listing.entries,
-            expected: self.expected.entries,
+            expected: self.tree.expected.entries,
         })
+    }
+
+    /// The directory that is listed, or contains the current entry.
+    pub(super) fn listed_directory(&self) -> &Handle {
+        let inner = self.tree.inner();
+        inner.map_or(&self.places[0].directory, |inner| &inner.handle)
+    }
+
+    fn select(&mut self, entry: TreeEntry) {
+        (self.entries_at, self.tree.directory) = (entry.name, entry.directory);
+    }
+
+    /// Makes the next subdirectory, or copies the first file after the last one.
+    fn make_next(&mut self) -> Next {
+        if let Some(inner) = self.tree.directories.get(self.tree.at).copied() {
+            self.select(inner.entry);
+            return Next::Call(Stage::MakeDirectory);
+        }
+        (self.tree.part, self.tree.at) = (Part::Files, 0);
+        self.copy_next()
+    }
+
+    /// Continues after a directory of a copy was made.
+    pub(super) fn made_directory(&mut self, handle: Handle, context: &mut Context<'_>) -> Next {
+        if self.tree.part == Part::Own {
+            let Place { location, path, .. } = &self.places[1];
+            context.directories.insert(*location, path, handle);
+            (self.tree.part, self.tree.made) = (Part::Listings, Some(handle));
+            return Next::Call(Stage::List);
+        }
+        if let Some(inner) = self.tree.directories.get_mut(self.tree.at) {
+            inner.made = Some(handle);
+        }
+        self.tree.at += 1;
+        self.make_next()
     }
 
     fn copy_next(&mut self) -> Next {
         let Some(file) = self.tree.files.get(self.tree.at).copied() else {
             return Next::Done;
         };
-        (self.entries_at, self.file) = (file.entry, file.handle);
+        self.select(file.entry);
+        self.file = file.handle;
         (self.done, self.rewrites) = (0, 0);
         self.content.clear();
         self.call.creation_verifier = None;
@@ -130,16 +305,31 @@ impl NfsFlight {
         Ok(self.copy_next())
     }
 
-    /// Continues after a file was removed.
+    /// Continues after an entry of the tree was removed.
     pub(super) fn removed(&mut self) -> Next {
-        self.entries_at += 2 + self.entry().len();
+        if self.tree.part == Part::Files {
+            self.tree.at += 1;
+        }
         self.remove_next()
     }
 
-    fn remove_next(&self) -> Next {
-        Next::Call(match self.entries_at < self.entries.len() {
-            true => Stage::Remove,
-            false => Stage::RemoveDirectory,
-        })
+    /// Removes the next file, then the subdirectories, of which the deepest are the last ones, and
+    /// then the tree's own directory.
+    fn remove_next(&mut self) -> Next {
+        if self.tree.part == Part::Files {
+            if let Some(file) = self.tree.files.get(self.tree.at).copied() {
+                self.select(file.entry);
+                return Next::Call(Stage::Remove);
+            }
+            (self.tree.part, self.tree.at) = (Part::Directories, self.tree.directories.len());
+        }
+        match self.tree.at.checked_sub(1) {
+            Some(at) => {
+                self.tree.at = at;
+                self.select(self.tree.directories[at].entry);
+            }
+            None => self.tree.part = Part::Own,
+        }
+        Next::Call(Stage::RemoveDirectory)
     }
 }

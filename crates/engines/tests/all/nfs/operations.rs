@@ -51,12 +51,12 @@ fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
         OperationKind::ReadLink => vec![LOOKUP, READLINK],
         OperationKind::List => vec![READDIR],
         OperationKind::ListWithStat => vec![READDIRPLUS],
-        // Two of the four entries are files.
+        // Two of the three entries that are looked up are files. The fourth is the new directory.
         OperationKind::CopyTree => {
             let copy = with(&[READ, CREATE], &[]);
-            [&[MKDIR, READDIR], &[LOOKUP; 4][..], &copy, &copy].concat()
+            [&[MKDIR, READDIR], &[LOOKUP; 3][..], &copy, &copy].concat()
         }
-        OperationKind::LinkTree => [&[MKDIR, READDIR], &[LOOKUP; 4][..], &[LINK, LINK]].concat(),
+        OperationKind::LinkTree => [&[MKDIR, READDIR], &[LOOKUP; 3][..], &[LINK, LINK]].concat(),
         OperationKind::RemoveTree => vec![READDIR, REMOVE, REMOVE, RMDIR],
         OperationKind::SetExtended
         | OperationKind::GetExtended

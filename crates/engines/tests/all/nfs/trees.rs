@@ -1,12 +1,13 @@
 //! Copies, links and removals of trees: directories with their files.
 
-use engine::Cause;
+use engine::{Cause, Settings};
 
 use super::Fixture;
 use super::files::Whims;
 use super::procedure::*;
 use super::server::Act;
 use crate::support::{FilePath, done, failed, make};
+use crate::trees::nested_trees_are_copied_linked_and_removed;
 
 /// The server's pages and transfers are short, and it omits all optional results.
 #[test]
@@ -103,4 +104,27 @@ fn trees_are_copied_linked_and_removed_completely() {
         assert_eq!(fixture.server.take_calls(), calls);
         done(session, &make::stat_missing(copy.name()));
     });
+}
+
+#[test]
+fn nested_trees_are_copied_linked_and_removed_over_nfs() {
+    for is_terse in [false, true] {
+        let fixture = Fixture::new(1, "");
+        let whims = Whims {
+            is_terse,
+            entries_max: Some(3),
+            ..Whims::default()
+        };
+        for procedure in [LOOKUP, CREATE, MKDIR, READDIR] {
+            fixture.server.always(procedure, Act::As(whims));
+        }
+        let directory = fixture.bare();
+        let settings = Settings {
+            keep_contents_bytes: 64,
+            ..fixture.settings()
+        };
+        fixture.work(&settings, |session| {
+            nested_trees_are_copied_linked_and_removed(session, &directory);
+        });
+    }
 }

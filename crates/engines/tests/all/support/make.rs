@@ -192,25 +192,58 @@ pub fn list_with_stat(name: Name<'_>) -> Operation<'_> {
     Operation::ListWithStat { name }
 }
 
-pub fn copy_tree<'a>(from: Name<'a>, name: Name<'a>, files: Listing, bytes: u64) -> Operation<'a> {
+/// An operation on a tree without subdirectories, as are the next three.
+pub fn copy_tree<'a>(
+    from: Name<'a>,
+    name: Name<'a>,
+    entries: Listing,
+    bytes: u64,
+) -> Operation<'a> {
     Operation::CopyTree {
         name,
         from,
-        files,
+        entries,
+        levels: 0,
         bytes,
     }
 }
 
-pub fn clone_tree<'a>(from: Name<'a>, name: Name<'a>, files: Listing) -> Operation<'a> {
-    Operation::CloneTree { name, from, files }
+pub fn clone_tree<'a>(from: Name<'a>, name: Name<'a>, entries: Listing) -> Operation<'a> {
+    Operation::CloneTree {
+        name,
+        from,
+        entries,
+        levels: 0,
+    }
 }
 
-pub fn link_tree<'a>(from: Name<'a>, name: Name<'a>, files: Listing) -> Operation<'a> {
-    Operation::LinkTree { name, from, files }
+pub fn link_tree<'a>(from: Name<'a>, name: Name<'a>, entries: Listing) -> Operation<'a> {
+    Operation::LinkTree {
+        name,
+        from,
+        entries,
+        levels: 0,
+    }
 }
 
-pub fn remove_tree(name: Name<'_>, files: Listing) -> Operation<'_> {
-    Operation::RemoveTree { name, files }
+pub fn remove_tree(name: Name<'_>, entries: Listing) -> Operation<'_> {
+    Operation::RemoveTree {
+        name,
+        entries,
+        levels: 0,
+    }
+}
+
+/// The same operation on a tree with levels of subdirectories.
+pub fn with_levels(mut operation: Operation<'_>, below: u32) -> Operation<'_> {
+    if let Operation::CopyTree { levels, .. }
+    | Operation::CloneTree { levels, .. }
+    | Operation::LinkTree { levels, .. }
+    | Operation::RemoveTree { levels, .. } = &mut operation
+    {
+        *levels = below;
+    }
+    operation
 }
 
 /// The listing of these names.

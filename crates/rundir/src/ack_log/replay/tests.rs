@@ -314,6 +314,33 @@ fn files_of_copied_and_removed_trees_are_known() {
 }
 
 #[test]
+fn files_of_trees_with_subdirectories_are_known() {
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("w0/s0/1", ""), 0, 0, 5);
+    fed.done(Action::Create, ("w0/s1/2", ""), 0, 0, 6);
+    fed.done(Action::Create, ("w1/s1/2", ""), 0, 0, 7);
+    fed.done(Action::Link, ("w0/s0/1", "w0/s0/3.l"), 0, 5, 5);
+    for tree in ["w0/4.r", "w0/5.r"] {
+        fed.done(Action::CopyTree, (tree, ""), 0, 0, 0);
+        let expected = |name: &str| fed.expected(&format!("{tree}/{name}"));
+        assert_eq!(expected("s0/1"), whole(0, 5));
+        assert_eq!(expected("s1/2"), whole(0, 6));
+        // Neither links nor other trees are copied.
+        for absent in ["s0/3.l", "4.r", "4.r/s0/1", "w1/s1/2"] {
+            let name = format!("{tree}/{absent}").into_bytes();
+            assert!(!fed.replay.names.contains_key(&(0, name)), "{absent}");
+        }
+    }
+    let mentions = |fed: &Fed, name: &str| fed.replay.mentions(&(0, name.as_bytes().to_vec()));
+    assert!(mentions(&fed, "w0/4.r/s1/17") && !mentions(&fed, "w0/s1/17"));
+    fed.done(Action::RemoveTree, ("w0/4.r", ""), 0, 0, 0);
+    for name in ["w0/4.r", "w0/4.r/s0/1", "w0/4.r/s1/2"] {
+        assert_eq!(fed.name(name).acked, Acked::Absent, "{name}");
+    }
+    assert_eq!(fed.expected("w0/5.r/s1/2"), whole(0, 6));
+}
+
+#[test]
 fn files_of_linked_trees_are_the_files_that_were_linked() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("s0/1", ""), 0, 0, 5);
