@@ -587,8 +587,8 @@ operations! {
     } changes: true, needs: Copies, bytes: None, steps: [
         MakeDirectory.always(), Open.said("both directories"),
         List.said("each directory to copy, to the end"),
-        Clone.said("`mkdirat` of each subdirectory; of each file: `openat` of it and of the new one, `ioctl` with `FICLONE`, the \
-            file's sync if files are synced, `close` of both"),
+        Clone.said("`mkdirat` of each subdirectory; of each file: `openat` of it and of the new \
+            one, `ioctl` with `FICLONE`, the file's sync if files are synced, `close` of both"),
         Close.said("both directories"),
         SyncDirectory.if_synced().by("each new directory, and the directory of its name")
     ];
@@ -607,7 +607,8 @@ operations! {
     } changes: true, needs: Links, bytes: None, steps: [
         MakeDirectory.always(), Open.said("both directories"),
         List.said("each directory to copy, to the end"),
-        Link.said("`mkdirat` of each subdirectory, `linkat` of each file"), Close.said("both directories"),
+        Link.said("`mkdirat` of each subdirectory, `linkat` of each file"),
+        Close.said("both directories"),
         SyncDirectory.if_synced().by("each new directory, and the directory of its name")
     ];
 

@@ -75,9 +75,9 @@ pub struct Mix {
     pub popularity: Popularity,
     /// The directories of each target.
     pub layout: Layout,
-    /// The number of levels of subdirectories in trees that are copied and removed; absent if a tree
-    /// is a directory with its files.
-    #[serde(default, skip_serializing_if = "crate::mix::is_zero")]
+    /// The number of levels of subdirectories in trees that are copied and removed; absent if a
+    /// tree is a directory with its files.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub tree_levels: u32,
     /// The format of file names.
     pub names: Names,
@@ -137,12 +137,7 @@ impl Default for Mix {
     }
 }
 
-/// Whether a number is 0, the default that is not serialised.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-pub(crate) fn is_zero(number: &u32) -> bool {
+fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 

@@ -101,8 +101,8 @@ impl Trees {
         self.places_each == 1
     }
 
-    /// Whether a copy of the directory with this directory for files would exceed the limit of files, so that a tree must be
-    /// removed first.
+    /// Whether a copy of the directory with this directory for files would exceed the limit of
+    /// files, so that a tree must be removed first.
     pub(crate) fn is_full(&self, place: u32) -> bool {
         let more = self.copied[(place / self.places_each) as usize]
             .names

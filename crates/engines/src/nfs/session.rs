@@ -16,6 +16,7 @@ mod open;
 mod place;
 mod request;
 mod tree;
+mod tree_state;
 mod wait;
 mod writing;
 

@@ -392,8 +392,8 @@ fn makes_object(action: Action) -> bool {
 }
 
 /// Returns the path of the directory that contains a path; empty for a path of one component.
-/// Whether a copy of the directory `from` contains a copy of this file. Links are not copied, nor is
-/// what is in trees and in directories that operations made.
+/// Whether a copy of the directory `from` contains a copy of this file. Links are not copied, nor
+/// is what is in trees and in directories that operations made.
 fn is_copied(from: &[u8], path: &[u8]) -> bool {
     let below = path.strip_prefix(from).unwrap_or(path);
     below

@@ -110,12 +110,16 @@ fn everything(workers: &str, roles: &[Role], share: u64) {
         .map(|action| format!("{}=1", action.name()))
         .collect();
     let mix = mix.join(",").replace("delete=1", "delete=2");
+    let directories = match roles.len() {
+        1 => "tree:2x2 --tree-levels 1",
+        _ => "subdirs:4",
+    };
     for depth in [1, 8] {
         let transactions = operations().div_ceil(share);
         let ran = perform(
             &ganesha,
             &format!(
-                "--mix {mix} --files 200 --dirs subdirs:4 --size 1..12000 --transactions \
+                "--mix {mix} --files 200 --dirs {directories} --size 1..12000 --transactions \
                  {transactions} {workers} --depth {depth} --verify"
             ),
         );

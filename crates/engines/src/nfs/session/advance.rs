@@ -9,7 +9,7 @@ use nfs_client::{
 use super::directories::Directories;
 use super::flight::{NfsFlight, Stage};
 use super::place::Place;
-use super::tree::Part;
+use super::tree_state::Part;
 use crate::nfs::durable::Durable;
 use crate::nfs::verifiers::Verifiers;
 

@@ -8,7 +8,7 @@ use nfs_client::{Handle, ListingProgress, Stable, WriteVerifier};
 
 use super::directories::Directories;
 use super::place::Place;
-use super::tree::{Part, Tree};
+use super::tree_state::{Part, Tree};
 
 /// The call that an operation waits for, or is about to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use nfs_client::arguments::{self, Creation, NewAttributes, Times};
 use nfs_client::{Handle, Procedure, Stable, TransferSizes};
 
 use super::flight::{NfsFlight, Stage};
-use super::tree::Part;
+use super::tree_state::Part;
 
 /// The permissions of new files; a server does not apply the process's umask.
 pub(crate) const FILE_MODE: u32 = 0o644;
