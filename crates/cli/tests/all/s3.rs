@@ -24,7 +24,7 @@ use store::{SECRET, Store};
 /// All operations that the protocol has requests for.
 const MIX: &str = "--mix create=3,read=4,read-range=1,overwrite=1,replace=1,deliver=1,delete=3,\
                    stat=2,rename=1,list=1,list-stat=1,mkdir=1,rmdir=1,stat-missing=1,\
-                   open-missing=1,mkdir-existing=1";
+                   open-missing=1,mkdir-existing=1,copy-tree=2,remove-tree=1";
 
 fn perform(store: &Store, options: &str) -> Ran {
     let ran = Ran::of(store.start(options).finish(), Vec::new());

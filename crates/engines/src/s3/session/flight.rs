@@ -5,6 +5,7 @@ use engine::{Cause, Listing, Name, Operation, OperationKind, OperationOutcome, S
 use s3_client::{Condition, Connection, Counters, Kind, Request, Tag, xml};
 
 use super::answer::Answer;
+use super::tree::Tree;
 use crate::s3::shared::Exclusive;
 
 /// The request that an operation waits for.
@@ -64,7 +65,7 @@ impl Stage {
 pub(super) struct Parameters {
     /// The key of the operation's object, or the prefix of a directory.
     pub(super) key: Vec<u8>,
-    /// The key of the new name of a rename.
+    /// The key of the new name of a rename or a copy.
     pub(super) to: Vec<u8>,
     /// The contents to be written to the object.
     pub(super) content: Vec<u8>,
@@ -167,6 +168,7 @@ pub(super) struct Flight {
     /// Number of bytes to read, or the object's expected size.
     pub(super) bytes: Option<u64>,
     pub(super) listing: Listing,
+    pub(super) tree: Tree,
     /// Collects all names of a listing, if they are requested.
     pub(super) names: Option<Vec<Vec<u8>>>,
     pub(super) names_bytes: usize,
@@ -193,6 +195,7 @@ impl Flight {
             answer: Answer::default(),
             bytes: None,
             listing: Listing::default(),
+            tree: Tree::default(),
             names: None,
             names_bytes: 0,
             undone: None,
@@ -214,12 +217,13 @@ impl Flight {
         (self.ticket, self.kind) = (ticket, operation.kind());
         (self.bytes, self.undone) = (None, None);
         (self.listing, self.names_bytes) = (Listing::default(), 0);
+        self.tree.reset();
         self.answer.clear();
         self.answer.kept.clear();
         self.answer.read_bytes = 0;
         let of = &mut self.parameters;
         write_key(operation.name(), &mut of.key);
-        for buffer in [&mut of.content, &mut of.token, &mut of.upload] {
+        for buffer in [&mut of.to, &mut of.content, &mut of.token, &mut of.upload] {
             buffer.clear();
         }
         of.tags.clear();
@@ -253,6 +257,12 @@ impl Flight {
                 }
             }
             Operation::Rename { to, .. } => write_key(to, &mut of.to),
+            Operation::CopyTree { from, .. } => {
+                of.is_exclusive = true;
+                write_key(from, &mut of.to);
+                self.begin_tree(operation);
+            }
+            Operation::RemoveTree { .. } => self.begin_tree(operation),
             Operation::Delete { .. }
             | Operation::StatMissing { .. }
             | Operation::OpenMissing { .. } => {}
@@ -280,9 +290,10 @@ impl Flight {
             OperationKind::Stat | OperationKind::StatMissing => Stage::Head,
             OperationKind::Delete => Stage::Delete,
             OperationKind::Rename => Stage::CheckNew,
-            OperationKind::RemoveDirectory | OperationKind::List | OperationKind::ListWithStat => {
-                Stage::List
-            }
+            OperationKind::RemoveDirectory
+            | OperationKind::RemoveTree
+            | OperationKind::List
+            | OperationKind::ListWithStat => Stage::List,
             _ if self.parameters.is_exclusive && exclusive == Exclusive::Missing => Stage::Check,
             _ => self.write_stage(),
         }
@@ -343,7 +354,7 @@ impl Flight {
         match self.kind.bytes() {
             engine::Bytes::Read => self.answer.read_bytes,
             engine::Bytes::Written => self.parameters.uploaded_bytes as u64,
-            engine::Bytes::None => 0,
+            engine::Bytes::None => self.tree.moved_bytes,
         }
     }
 
