@@ -17,6 +17,7 @@ use crate::support::{Ended, wait_until_unchanged};
 mod encrypted;
 mod hostile;
 pub mod store;
+mod trees;
 mod wire;
 
 use store::{SECRET, Store};
@@ -213,6 +214,10 @@ fn what_the_protocol_lacks_is_refused_before_the_run() {
         ),
         ("--mix create=1,truncate=1", "cannot perform 'truncate'"),
         ("--mix create=1,link=1", "cannot perform 'link'"),
+        (
+            "--mix create=1,clone-tree=1,link-tree=1",
+            "cannot perform 'clone a tree' and 'link a tree'",
+        ),
         (
             "--mix create=1,set-attributes=1",
             "cannot perform 'set attributes'",
