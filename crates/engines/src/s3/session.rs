@@ -9,6 +9,7 @@ mod answer;
 mod flight;
 mod open;
 mod tree;
+mod tree_files;
 mod wait;
 
 use core::time::Duration;

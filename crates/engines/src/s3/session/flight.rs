@@ -5,7 +5,7 @@ use engine::{Cause, Listing, Name, Operation, OperationKind, OperationOutcome, S
 use s3_client::{Condition, Connection, Counters, Kind, Request, Tag, xml};
 
 use super::answer::Answer;
-use super::tree::Tree;
+use super::tree_files::Tree;
 use crate::s3::shared::Exclusive;
 
 /// The request that an operation waits for.

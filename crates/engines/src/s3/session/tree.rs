@@ -1,65 +1,12 @@
-//! Copies and removals of a directory with its files. Both list the directory to its end, and
+//! Copies and removals of a directory with its files. Both list all pages of the directory, and
 //! compare the names before they change a file. Then a copy makes a CopyObject for each file, and a
 //! removal a DeleteObject, so that each file has a latency and an error of its own.
 
-use engine::{Cause, Errno, Listing, NameKind, Operation, OperationKind};
+use engine::{Cause, Errno, Operation, OperationKind};
 use s3_client::Garbled;
 
 use super::advance::{Context, NAMES_BYTES_MAX, Next, each_entry};
 use super::flight::{Flight, Stage};
-use crate::system::entries::is_counted;
-
-/// The state of a copy or a removal of a tree.
-#[derive(Debug, Default)]
-pub(super) struct Tree {
-    /// The names that the directory must have.
-    pub(super) expected: Listing,
-    /// The total size in bytes that the files of a copied directory must have.
-    pub(super) expected_bytes: u64,
-    /// Whether a page of the listing had the object that marks the directory.
-    is_marked: bool,
-    /// Whether the directory contains a name that listings do not count.
-    has_hidden: bool,
-    /// The names of all files, one after the other.
-    names: Vec<u8>,
-    files: Vec<TreeFile>,
-    /// The index in `files` of the file that is copied or removed.
-    at: usize,
-    /// The lengths of the two directories' prefixes in the keys of the operation's parameters.
-    prefix_bytes: usize,
-    to_prefix_bytes: usize,
-    /// Number of bytes in the files that were copied.
-    pub(super) moved_bytes: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct TreeFile {
-    /// The offset of its name in `names`, and of the name's end.
-    name: (usize, usize),
-    bytes: u64,
-}
-
-impl Tree {
-    /// Resets the state for a new operation, but keeps allocated memory.
-    pub(super) fn reset(&mut self) {
-        self.names.clear();
-        self.files.clear();
-        (self.expected, self.expected_bytes) = (Listing::default(), 0);
-        (self.is_marked, self.has_hidden) = (false, false);
-        (self.at, self.moved_bytes) = (0, 0);
-    }
-
-    fn add(&mut self, name: &[u8], bytes: u64) {
-        let from = self.names.len();
-        self.names.extend_from_slice(name);
-        let name = (from, self.names.len());
-        self.files.push(TreeFile { name, bytes });
-    }
-
-    fn name_of(&self, file: TreeFile) -> &[u8] {
-        &self.names[file.name.0..file.name.1]
-    }
-}
 
 impl Flight {
     /// Copies the parameters of an operation on a tree. The names' keys were written before.
@@ -89,34 +36,21 @@ impl Flight {
 
     /// Processes a page of the directory's listing.
     pub(super) fn tree_listed(&mut self) -> Result<Next, Garbled> {
-        let copies = self.kind == OperationKind::CopyTree;
-        let (tree, listing) = (&mut self.tree, &mut self.listing);
-        let page = each_entry(
-            &self.parameters.key,
-            &self.answer.body,
-            &mut |name, listed| {
-                let is_directory = listed.is_prefix || name.ends_with(b"/");
-                if name.is_empty() {
-                    tree.is_marked = true;
-                } else if !is_counted(name) {
-                    tree.has_hidden = true;
-                } else if !copies {
-                    // The name of a subdirectory keeps its slash, so that it differs from the name of
-                    // each file.
-                    listing.add(name);
-                    tree.add(name, 0);
-                } else if !is_directory && !name.ends_with(NameKind::Link.suffix()) {
-                    listing.add(name);
-                    tree.add(name, listed.size_bytes);
-                }
-            },
-        )?;
-        if self.tree.names.len() > NAMES_BYTES_MAX {
+        let is_copy = self.kind == OperationKind::CopyTree;
+        let (prefix, body, tree) = (&self.parameters.key, &self.answer.body, &mut self.tree);
+        let page = each_entry(prefix, body, &mut |name, entry| {
+            // The object that marks the directory itself has an empty name.
+            if !name.is_empty() {
+                tree.add(name, entry, is_copy);
+            }
+        })?;
+        tree.exists |= page.entries > 0;
+        if tree.names.len() > NAMES_BYTES_MAX {
             return Err(Garbled);
         }
         let has_more = self.has_next_page(page)?;
         // A listing without an end fails as soon as it has more names than expected.
-        if has_more && self.listing.entries <= self.tree.expected.entries {
+        if has_more && self.tree.found.entries <= self.tree.expected.entries {
             return Ok(Next::Request(Stage::List));
         }
         Ok(match self.check_tree() {
@@ -127,12 +61,12 @@ impl Flight {
 
     fn check_tree(&self) -> Result<(), Cause> {
         let tree = &self.tree;
-        if !tree.is_marked && !tree.has_hidden && self.listing.entries == 0 {
+        if !tree.exists {
             return Err(Cause::System(Errno::NOENT));
         }
-        if self.listing != tree.expected {
+        if tree.found != tree.expected {
             return Err(Cause::WrongFiles {
-                found: self.listing.entries,
+                found: tree.found.entries,
                 expected: tree.expected.entries,
             });
         }

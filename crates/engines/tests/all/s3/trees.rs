@@ -121,6 +121,22 @@ fn empty_trees_are_copied_and_removed() {
     assert_eq!(fixture.server.keys(), ["p/copy/"]);
 }
 
+/// The location has no mark, and the copy is one of its entries.
+#[test]
+fn files_of_the_location_itself_are_copied() {
+    let fixture = Fixture::new(1, "");
+    let location = FilePath::new(&fixture.bare(), "");
+    let files = make::listing(&["1"]);
+    on_names(&fixture, &fixture.settings(), |session, d, copy| {
+        let none = make::listing(&[]);
+        done(session, &make::copy_tree(location.name(), d, none, 0));
+        fixture.server.put("p/1", TEXT);
+        done(session, &make::copy_tree(location.name(), copy, files, 36));
+    });
+    let keys = ["p/1", "p/copy/", "p/copy/1", "p/d/"];
+    assert_eq!(fixture.server.keys(), keys);
+}
+
 #[test]
 fn other_files_than_expected_change_no_file() {
     for (other, copy_fails) in [
