@@ -43,6 +43,7 @@ pub static FACTS: EngineFacts = EngineFacts {
         Capability::Ranges,
         Capability::Names,
         Capability::Replacement,
+        Capability::Trees,
     ],
     cache: Cached::None,
     direct: false,

@@ -17,6 +17,7 @@ use crate::support::{Ended, wait_until_unchanged};
 mod encrypted;
 mod hostile;
 pub mod store;
+mod trees;
 mod wire;
 
 use store::{SECRET, Store};
@@ -24,7 +25,7 @@ use store::{SECRET, Store};
 /// All operations that the protocol has requests for.
 const MIX: &str = "--mix create=3,read=4,read-range=1,overwrite=1,replace=1,deliver=1,delete=3,\
                    stat=2,rename=1,list=1,list-stat=1,mkdir=1,rmdir=1,stat-missing=1,\
-                   open-missing=1,mkdir-existing=1";
+                   open-missing=1,mkdir-existing=1,copy-tree=2,remove-tree=1";
 
 fn perform(store: &Store, options: &str) -> Ran {
     let ran = Ran::of(store.start(options).finish(), Vec::new());
@@ -213,6 +214,10 @@ fn what_the_protocol_lacks_is_refused_before_the_run() {
         ),
         ("--mix create=1,truncate=1", "cannot perform 'truncate'"),
         ("--mix create=1,link=1", "cannot perform 'link'"),
+        (
+            "--mix create=1,clone-tree=1,link-tree=1",
+            "cannot perform 'clone a tree' and 'link a tree'",
+        ),
         (
             "--mix create=1,set-attributes=1",
             "cannot perform 'set attributes'",

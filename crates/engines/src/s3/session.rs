@@ -8,6 +8,8 @@ mod advance;
 mod answer;
 mod flight;
 mod open;
+mod tree;
+mod tree_files;
 mod wait;
 
 use core::time::Duration;
@@ -16,12 +18,12 @@ use std::sync::Arc;
 
 use engine::{
     Cause, Errno, Failure, Listing, Name, NoSteps, Operation, OperationKind, OperationOutcome,
-    Session, Step, Steps, Submitted, Ticket,
+    Session, Step, Steps, Stopping, Submitted, Ticket,
 };
 use s3_client::{Broken, Connection, Counters, Progress, Requests, Stopwatch};
 
 use super::shared::{S3Shared, Target};
-use advance::Next;
+use advance::{Context, Next};
 use flight::{Flight, Stage};
 
 /// A directory in which operations create files.
@@ -45,6 +47,7 @@ pub struct S3Session {
     shared: Arc<S3Shared>,
     counters: Arc<Counters>,
     keep_bytes: usize,
+    stopping: Stopping,
     depth: usize,
     places: Vec<Place>,
     servers: Vec<Served>,
@@ -164,9 +167,12 @@ impl S3Session {
     fn answered(&mut self, number: usize, steps: &mut dyn Steps) {
         self.count(number);
         let flight = &mut self.flights[number];
-        let target = &self.servers[flight.server].target;
         let step = flight.step();
-        let advanced = flight.advance(target, &self.counters);
+        let advanced = flight.advance(&Context {
+            target: &self.servers[flight.server].target,
+            counters: &self.counters,
+            stopping: &self.stopping,
+        });
         if let Next::Request(_) | Next::Done = advanced {
             steps.of(flight.ticket);
             steps.ended(step);

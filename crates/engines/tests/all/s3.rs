@@ -7,6 +7,7 @@ mod memory;
 mod namespace;
 mod operations;
 mod server;
+mod trees;
 
 use std::path::{Path, PathBuf};
 

@@ -256,10 +256,23 @@ impl Store {
 
     /// Returns the keys of all objects, without those that mark directories.
     pub fn keys(&self) -> Vec<String> {
+        let mut keys = self.all_keys();
+        keys.retain(|key| !key.ends_with('/'));
+        keys
+    }
+
+    /// Returns the keys of the objects that mark directories.
+    pub fn marks(&self) -> Vec<String> {
+        let mut keys = self.all_keys();
+        keys.retain(|key| key.ends_with('/'));
+        keys
+    }
+
+    fn all_keys(&self) -> Vec<String> {
         let listing = self.curl(&["-f"], "?list-type=2").unwrap();
         let keys = listing.split("<Key>").skip(1);
         let keys = keys.map(|rest| rest.split("</Key>").next().unwrap().to_owned());
-        keys.filter(|key| !key.ends_with('/')).collect()
+        keys.collect()
     }
 
     /// Returns the names of all requests in the access log of versitygw, except those that made the

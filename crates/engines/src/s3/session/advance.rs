@@ -1,10 +1,12 @@
 //! Determines from an answer how an operation continues: the next request, or its end.
 
-use engine::{Cause, Errno, OperationKind};
+use engine::{Cause, Errno, OperationKind, Stopping};
+use s3_client::xml::{Listed, Page};
 use s3_client::{CallError, Counters, Garbled, Head, Reason, check, xml};
 
 use super::flight::{Flight, Stage};
 use crate::s3::shared::{Exclusive, Target};
+use crate::system::entries::is_counted;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
@@ -15,16 +17,41 @@ pub(super) enum Next {
     Failed(Cause),
 }
 
-/// Maximum memory for the names of a listing when all names are requested. The listing fails beyond
-/// this limit.
-const NAMES_BYTES_MAX: usize = 512 << 20;
+/// What an operation uses besides its flight.
+pub(super) struct Context<'a> {
+    pub(super) target: &'a Target,
+    pub(super) counters: &'a Counters,
+    pub(super) stopping: &'a Stopping,
+}
+
+/// Maximum memory for the names of a listing when all names are kept. The listing fails beyond this
+/// limit.
+pub(super) const NAMES_BYTES_MAX: usize = 512 << 20;
 /// The memory that a kept name uses in addition to its length.
 const NAME_KEPT_BYTES: usize = size_of::<Vec<u8>>() + 16;
+
+/// Calls `each` for the entries of a page, with the part of each key behind the directory's prefix:
+/// empty for the object that marks the directory itself. Fails if a key has another prefix.
+pub(super) fn each_entry(
+    prefix: &[u8],
+    body: &[u8],
+    each: &mut dyn FnMut(&[u8], &Listed<'_>),
+) -> Result<Page, Garbled> {
+    let mut is_foreign = false;
+    let page = xml::list(body, &mut |listed| match listed.key.strip_prefix(prefix) {
+        Some(name) => each(name, listed),
+        None => is_foreign = true,
+    })?;
+    match is_foreign {
+        true => Err(Garbled),
+        false => Ok(page),
+    }
+}
 
 impl Flight {
     /// Processes the complete answer to the flight's request.
     #[inline]
-    pub(super) fn advance(&mut self, target: &Target, counters: &Counters) -> Next {
+    pub(super) fn advance(&mut self, context: &Context<'_>) -> Next {
         let Some(head) = self.answer.head else {
             return Next::Failed(Cause::Garbled);
         };
@@ -32,12 +59,11 @@ impl Flight {
             return self.has_read();
         }
         match check(&head, &self.answer.body) {
-            Ok(()) => self.done(&head),
+            Ok(()) => self.done(&head, context),
             Err(error) => {
-                counters
-                    .slow_downs
-                    .add(u64::from(error.is(Reason::SlowDown)));
-                self.failed(&error, target, counters)
+                let is_slow = error.is(Reason::SlowDown);
+                context.counters.slow_downs.add(u64::from(is_slow));
+                self.failed(&error, context)
             }
         }
     }
@@ -53,7 +79,7 @@ impl Flight {
         }
     }
 
-    fn failed(&mut self, error: &CallError, target: &Target, counters: &Counters) -> Next {
+    fn failed(&mut self, error: &CallError, context: &Context<'_>) -> Next {
         let is_missing = error.is(Reason::Missing);
         match (self.stage, self.kind) {
             (Stage::Check, OperationKind::MakeDirectoryExisting) => {}
@@ -75,8 +101,8 @@ impl Flight {
             (Stage::Put, _) if self.parameters.is_exclusive && error.is(Reason::NotImplemented) => {
                 // The server does not support `If-None-Match: *`, and has not performed the
                 // request.
-                target.set_exclusive(Exclusive::Missing);
-                counters.unconditional_creations.add(1);
+                context.target.set_exclusive(Exclusive::Missing);
+                context.counters.unconditional_creations.add(1);
                 return Next::Request(Stage::Check);
             }
             (Stage::AbortUpload, _) => return self.undone_cause(),
@@ -93,10 +119,11 @@ impl Flight {
         Next::Failed(self.undone.map_or(Cause::Garbled, |(_, cause)| cause))
     }
 
-    fn done(&mut self, head: &Head) -> Next {
+    fn done(&mut self, head: &Head, context: &Context<'_>) -> Next {
         match self.stage {
             Stage::Put | Stage::CompleteUpload => match self.kind {
                 OperationKind::MakeDirectoryExisting => Next::Failed(Cause::System(Errno::NOENT)),
+                OperationKind::CopyTree => self.tree_made(),
                 _ => Next::Done,
             },
             Stage::Check | Stage::CheckNew => match self.kind {
@@ -104,7 +131,9 @@ impl Flight {
                 _ => Next::Failed(Cause::System(Errno::EXIST)),
             },
             Stage::Head => self.has_head(head),
+            Stage::Delete if self.kind == OperationKind::RemoveTree => self.tree_removed(),
             Stage::Delete | Stage::DeleteOld => Next::Done,
+            Stage::Copy if self.kind == OperationKind::CopyTree => self.tree_copied(context),
             Stage::Copy => Next::Request(Stage::DeleteOld),
             Stage::List => match self.listed() {
                 Ok(next) => next,
@@ -154,15 +183,13 @@ impl Flight {
     /// Processes a page of a listing. The operation lists the directory, or removes the directory
     /// if it contains no entries.
     fn listed(&mut self) -> Result<Next, Garbled> {
-        let (prefix, body) = (&self.parameters.key, &self.answer.body);
+        if self.kind.is_on_tree() {
+            return self.tree_listed();
+        }
         let (listing, names) = (&mut self.listing, &mut self.names);
-        let (mut others, mut is_foreign, mut names_bytes) = (0_u64, false, self.names_bytes);
+        let (mut others, mut names_bytes) = (0_u64, self.names_bytes);
         let mut is_marked = false;
-        let page = xml::list(body, &mut |listed| {
-            let Some(name) = listed.key.strip_prefix(prefix.as_slice()) else {
-                is_foreign = true;
-                return;
-            };
+        let page = each_entry(&self.parameters.key, &self.answer.body, &mut |name, _| {
             let name = name.strip_suffix(b"/").unwrap_or(name);
             // Skips the object that marks the directory itself.
             if name.is_empty() {
@@ -176,12 +203,12 @@ impl Flight {
                     names.push(name.to_owned());
                 }
             }
-            if !name.starts_with(b".") {
+            if is_counted(name) {
                 listing.add(name);
             }
         })?;
         self.names_bytes = names_bytes;
-        if is_foreign || names_bytes > NAMES_BYTES_MAX {
+        if names_bytes > NAMES_BYTES_MAX {
             return Err(Garbled);
         }
         if self.kind == OperationKind::RemoveDirectory {
@@ -191,13 +218,21 @@ impl Flight {
                 _ => Next::Failed(Cause::System(Errno::NOTEMPTY)),
             });
         }
+        Ok(match self.has_next_page(page)? {
+            true => Next::Request(Stage::List),
+            false => Next::Done,
+        })
+    }
+
+    /// Whether another page of the listing follows, which the next request then asks for.
+    pub(super) fn has_next_page(&mut self, page: Page) -> Result<bool, Garbled> {
         match page.next {
-            None => Ok(Next::Done),
+            None => Ok(false),
             // A server that repeats a token would make the listing endless.
             Some(next) if next == self.parameters.token => Err(Garbled),
             Some(next) => {
                 self.parameters.token = next;
-                Ok(Next::Request(Stage::List))
+                Ok(true)
             }
         }
     }

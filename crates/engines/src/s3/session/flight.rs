@@ -5,6 +5,7 @@ use engine::{Cause, Listing, Name, Operation, OperationKind, OperationOutcome, S
 use s3_client::{Condition, Connection, Counters, Kind, Request, Tag, xml};
 
 use super::answer::Answer;
+use super::tree_files::Tree;
 use crate::s3::shared::Exclusive;
 
 /// The request that an operation waits for.
@@ -64,7 +65,7 @@ impl Stage {
 pub(super) struct Parameters {
     /// The key of the operation's object, or the prefix of a directory.
     pub(super) key: Vec<u8>,
-    /// The key of the new name of a rename.
+    /// The key of the new name of a rename or a copy.
     pub(super) to: Vec<u8>,
     /// The contents to be written to the object.
     pub(super) content: Vec<u8>,
@@ -74,6 +75,8 @@ pub(super) struct Parameters {
     /// object.
     pub(super) range: Option<(u64, u64)>,
     pub(super) entries_max: &'static [u8],
+    /// Whether a listing contains all keys below the prefix, instead of the directory's entries.
+    pub(super) lists_below: bool,
     /// The token of the next page of a listing; empty for the first page.
     pub(super) token: Vec<u8>,
     pub(super) upload: Vec<u8>,
@@ -101,6 +104,7 @@ impl Parameters {
         };
         let upload_id: [(&str, &[u8]); 1] = [("uploadId", &self.upload)];
         let part: [(&str, &[u8]); 2] = [("partNumber", self.part_number.as_bytes()), upload_id[0]];
+        let first = usize::from(self.token.is_empty());
         let list: [(&str, &[u8]); 5] = [
             ("continuation-token", &self.token),
             ("delimiter", b"/"),
@@ -108,6 +112,7 @@ impl Parameters {
             ("max-keys", self.entries_max),
             ("prefix", &self.key),
         ];
+        let list_below = [list[0], list[2], list[3], list[4]];
         let of_key = Request::new(stage.kind(), &self.key);
         perform(&match stage {
             Stage::Check | Stage::Head | Stage::Delete | Stage::DeleteOld => of_key,
@@ -126,10 +131,9 @@ impl Parameters {
                 ..Request::new(Kind::Copy, &self.to)
             },
             Stage::List => Request {
-                query: if self.token.is_empty() {
-                    &list[1..]
-                } else {
-                    &list
+                query: match self.lists_below {
+                    true => &list_below[first..],
+                    false => &list[first..],
                 },
                 ..Request::new(Kind::List, b"")
             },
@@ -167,6 +171,7 @@ pub(super) struct Flight {
     /// Number of bytes to read, or the object's expected size.
     pub(super) bytes: Option<u64>,
     pub(super) listing: Listing,
+    pub(super) tree: Tree,
     /// Collects all names of a listing, if they are requested.
     pub(super) names: Option<Vec<Vec<u8>>>,
     pub(super) names_bytes: usize,
@@ -193,6 +198,7 @@ impl Flight {
             answer: Answer::default(),
             bytes: None,
             listing: Listing::default(),
+            tree: Tree::default(),
             names: None,
             names_bytes: 0,
             undone: None,
@@ -214,17 +220,18 @@ impl Flight {
         (self.ticket, self.kind) = (ticket, operation.kind());
         (self.bytes, self.undone) = (None, None);
         (self.listing, self.names_bytes) = (Listing::default(), 0);
+        self.tree.reset();
         self.answer.clear();
         self.answer.kept.clear();
         self.answer.read_bytes = 0;
         let of = &mut self.parameters;
         write_key(operation.name(), &mut of.key);
-        for buffer in [&mut of.content, &mut of.token, &mut of.upload] {
+        for buffer in [&mut of.to, &mut of.content, &mut of.token, &mut of.upload] {
             buffer.clear();
         }
         of.tags.clear();
         (of.is_exclusive, of.range, of.uploaded_bytes) = (false, None, 0);
-        of.entries_max = b"1000";
+        (of.entries_max, of.lists_below) = (b"1000", false);
         match *operation {
             Operation::Create { content, .. } | Operation::Deliver { content, .. } => {
                 of.content.extend_from_slice(content);
@@ -253,6 +260,12 @@ impl Flight {
                 }
             }
             Operation::Rename { to, .. } => write_key(to, &mut of.to),
+            Operation::CopyTree { from, .. } => {
+                of.is_exclusive = true;
+                write_key(from, &mut of.to);
+                self.begin_tree(operation);
+            }
+            Operation::RemoveTree { .. } => self.begin_tree(operation),
             Operation::Delete { .. }
             | Operation::StatMissing { .. }
             | Operation::OpenMissing { .. } => {}
@@ -280,9 +293,10 @@ impl Flight {
             OperationKind::Stat | OperationKind::StatMissing => Stage::Head,
             OperationKind::Delete => Stage::Delete,
             OperationKind::Rename => Stage::CheckNew,
-            OperationKind::RemoveDirectory | OperationKind::List | OperationKind::ListWithStat => {
-                Stage::List
-            }
+            OperationKind::RemoveDirectory
+            | OperationKind::RemoveTree
+            | OperationKind::List
+            | OperationKind::ListWithStat => Stage::List,
             _ if self.parameters.is_exclusive && exclusive == Exclusive::Missing => Stage::Check,
             _ => self.write_stage(),
         }
@@ -343,7 +357,7 @@ impl Flight {
         match self.kind.bytes() {
             engine::Bytes::Read => self.answer.read_bytes,
             engine::Bytes::Written => self.parameters.uploaded_bytes as u64,
-            engine::Bytes::None => 0,
+            engine::Bytes::None => self.tree.moved_bytes,
         }
     }
 

@@ -24,6 +24,7 @@ impl S3Session {
             shared: Arc::clone(shared),
             counters: shared.counters.add(),
             keep_bytes: settings.keep_contents_bytes,
+            stopping: settings.stopping.clone(),
             depth,
             places: Vec::with_capacity(settings.locations.len()),
             servers: Vec::new(),
