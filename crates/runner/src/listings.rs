@@ -54,6 +54,9 @@ impl Listings {
     }
 
     pub(crate) fn begins(&self, intent: &Intent) {
+        if !self.naming.is_beside_files(intent.action.named()) {
+            return;
+        }
         if let Some(entries) = self.entries.get(intent.place as usize) {
             entries.begins(intent.action);
         }
@@ -79,6 +82,9 @@ impl Listings {
 
     #[inline]
     pub(crate) fn completed(&mut self, intent: &Intent, well: bool) {
+        if !self.naming.is_beside_files(intent.action.named()) {
+            return;
+        }
         let Intent { place, number, .. } = *intent;
         if let (true, Some(entries)) = (well, self.entries.get(place as usize)) {
             entries.done(intent.action);
@@ -89,9 +95,6 @@ impl Listings {
             if !intent.action.reads() {
                 self.places[place as usize] = None;
             }
-            return;
-        }
-        if !self.naming.is_beside_files(intent.action.named()) {
             return;
         }
         match intent.action {

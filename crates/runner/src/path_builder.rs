@@ -46,6 +46,8 @@ pub(crate) struct TreeNaming {
     /// The number of levels of subdirectories in a copy, and their names.
     levels_below: u32,
     names_below: Listing,
+    /// The names in a copy's own directory.
+    inner_names: Listing,
 }
 
 impl TreeNaming {
@@ -55,6 +57,7 @@ impl TreeNaming {
             levels,
             levels_below: layout.levels_below(levels),
             names_below: layout.names_below(levels),
+            inner_names: layout.inner_names(),
         }
     }
 }
@@ -150,6 +153,11 @@ impl Naming {
     /// in directories above those.
     pub(crate) fn is_beside_files(&self, kind: NameKind) -> bool {
         kind != NameKind::Tree || self.trees().levels == 0
+    }
+
+    /// The names in the own directory of a tree with subdirectories.
+    pub(crate) fn names_in_tree(&self) -> Listing {
+        self.trees().inner_names
     }
 
     fn trees(&self) -> TreeNaming {

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use engine::{Listing, NameWriter, name_digest};
+use engine::{Listing, NameWriter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -187,25 +187,31 @@ impl Layout {
         levels + u32::from(self.maildir && levels > 0)
     }
 
+    /// The names of the subdirectories of each directory that is above directories with files.
+    pub fn inner_names(&self) -> Listing {
+        let mut names = Listing::default();
+        for index in 0..self.shape.width() {
+            names.add(format!("s{index}").as_bytes());
+        }
+        names
+    }
+
     /// The names of all subdirectories of a tree with `levels` levels.
     pub fn names_below(&self, levels: u32) -> Listing {
         let mut names = Listing::default();
-        let mut add = |name: &[u8], times: u64| {
-            names.entries += times;
-            let digest = name_digest(name).wrapping_mul(times);
+        let mut add = |more: Listing, times: u64| {
+            names.entries += more.entries * times;
+            let digest = more.digest.wrapping_mul(times);
             names.digest = names.digest.wrapping_add(digest);
         };
         for level in 0..levels {
-            for index in 0..self.shape.width() {
-                let name = format!("s{index}");
-                add(name.as_bytes(), self.shape.on_level(level));
-            }
+            add(self.inner_names(), self.shape.on_level(level));
         }
         if self.maildir && levels > 0 {
-            for name in [Self::NEW, Self::TEMPORARY] {
-                let name = name.strip_suffix(b"/").unwrap_or(name);
-                add(name, self.places_of_tree(levels).into());
-            }
+            let mut mail = Listing::default();
+            mail.add(b"new");
+            mail.add(b"tmp");
+            add(mail, self.places_of_tree(levels).into());
         }
         names
     }

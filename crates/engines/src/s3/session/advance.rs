@@ -133,6 +133,7 @@ impl Flight {
             Stage::Head => self.has_head(head),
             Stage::Delete if self.kind == OperationKind::RemoveTree => self.tree_removed(),
             Stage::Delete | Stage::DeleteOld => Next::Done,
+            Stage::PutMark => self.tree_copied(context),
             Stage::Copy if self.kind == OperationKind::CopyTree => self.tree_copied(context),
             Stage::Copy => Next::Request(Stage::DeleteOld),
             Stage::List => match self.listed() {

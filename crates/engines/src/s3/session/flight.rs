@@ -14,6 +14,8 @@ pub(super) enum Stage {
     /// HEAD of an object that must not exist, if the server does not support `If-None-Match: *`.
     Check,
     Put,
+    /// PUT of the mark of a copied directory.
+    PutMark,
     Get,
     Head,
     Delete,
@@ -38,7 +40,7 @@ impl Stage {
     pub(super) fn kind(self) -> Kind {
         match self {
             Self::Check | Self::CheckNew | Self::Head => Kind::Head,
-            Self::Put => Kind::Put,
+            Self::Put | Self::PutMark => Kind::Put,
             Self::Get => Kind::Get,
             Self::Delete | Self::DeleteOld => Kind::Delete,
             Self::Copy => Kind::Copy,
@@ -55,7 +57,12 @@ impl Stage {
     pub(super) fn is_final_change(self) -> bool {
         matches!(
             self,
-            Self::Put | Self::Delete | Self::Copy | Self::DeleteOld | Self::CompleteUpload
+            Self::Put
+                | Self::PutMark
+                | Self::Delete
+                | Self::Copy
+                | Self::DeleteOld
+                | Self::CompleteUpload
         )
     }
 }
@@ -122,6 +129,7 @@ impl Parameters {
                 body: &self.content,
                 ..of_key
             },
+            Stage::PutMark => Request::new(Kind::Put, &self.to),
             Stage::Get => Request {
                 range: self.range,
                 ..of_key

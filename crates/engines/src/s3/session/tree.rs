@@ -1,7 +1,7 @@
 //! Copies and removals of a directory with its subdirectories and files. Both list all keys below
-//! the directory, and compare the names before they change a file. Then a copy makes a CopyObject
-//! for each file and for the mark of each subdirectory, and a removal a DeleteObject, so that each
-//! file has a latency and an error of its own.
+//! the directory, and compare the names before they change a file. Then a copy makes a PutObject
+//! for the mark of each subdirectory and a CopyObject for each file, and a removal a DeleteObject
+//! for each of both, so that each file has a latency and an error of its own.
 
 use engine::{Cause, Errno, Operation, OperationKind};
 use s3_client::Garbled;
@@ -96,6 +96,7 @@ impl Flight {
     }
 
     fn begin_files(&mut self) -> Next {
+        self.tree.order(self.kind == OperationKind::CopyTree);
         self.tree.prefix_bytes = self.parameters.key.len();
         self.tree.to_prefix_bytes = self.parameters.to.len();
         match self.kind {
@@ -106,6 +107,7 @@ impl Flight {
 
     fn copy_next(&mut self) -> Next {
         match self.take_file() {
+            true if self.parameters.to.ends_with(b"/") => Next::Request(Stage::PutMark),
             true => Next::Request(Stage::Copy),
             false => Next::Done,
         }

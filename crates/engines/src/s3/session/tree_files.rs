@@ -21,7 +21,10 @@ pub(super) struct Tree {
     pub(super) has_hidden: bool,
     /// The paths of all files and of the marks of subdirectories, one after the other.
     pub(super) names: Vec<u8>,
+    /// The files and marks, in the order in which they are copied or removed.
     pub(super) files: Vec<TreeFile>,
+    /// The marks of subdirectories, until they are ordered.
+    marks: Vec<TreeFile>,
     /// The index in `files` of the file that is copied or removed.
     pub(super) at: usize,
     /// The lengths of the two directories' prefixes in the keys of the operation's parameters.
@@ -43,13 +46,14 @@ impl Tree {
     pub(super) fn reset(&mut self) {
         self.names.clear();
         self.files.clear();
+        self.marks.clear();
         (self.expected, self.levels, self.expected_bytes) = (Listing::default(), 0, 0);
         (self.found, self.exists, self.has_hidden) = (Listing::default(), false, false);
         (self.at, self.moved_bytes) = (0, 0);
     }
 
-    /// Adds an entry of the tree with its path; an entry that a copy leaves out only if `is_copy` is
-    /// false.
+    /// Adds an entry of the tree with its path; an entry that a copy leaves out only if `is_copy`
+    /// is false.
     pub(super) fn add(&mut self, path: &[u8], entry: &Listed<'_>, is_copy: bool) {
         let plain = path.strip_suffix(b"/");
         let is_directory = entry.is_prefix || plain.is_some();
@@ -72,10 +76,25 @@ impl Tree {
         self.found.add(if is_too_deep { path } else { name });
         let from = self.names.len();
         self.names.extend_from_slice(path);
-        self.files.push(TreeFile {
+        let file = TreeFile {
             name: (from, self.names.len()),
             bytes: entry.size_bytes,
-        });
+        };
+        match is_directory {
+            true => self.marks.push(file),
+            false => self.files.push(file),
+        }
+    }
+
+    /// Orders the entries: a copy makes a directory before its entries, and a removal removes it
+    /// after them.
+    pub(super) fn order(&mut self, is_copy: bool) {
+        if is_copy {
+            self.marks.append(&mut self.files);
+            std::mem::swap(&mut self.marks, &mut self.files);
+        } else {
+            self.files.extend(self.marks.drain(..).rev());
+        }
     }
 
     pub(super) fn name_of(&self, file: TreeFile) -> &[u8] {
