@@ -35,9 +35,7 @@ fn copied_trees_are_verified_and_removed_with_the_run() {
         ] {
             let ran = perform(
                 &store,
-                &format!(
-                    "{MIX},list=1,stat=1 --size 1..4000 {options} --transactions 60 --verify"
-                ),
+                &format!("{MIX},list=1,stat=1 --size 1..4000 {options} --transactions 60 --verify"),
             );
             let made = requests(&traffic(&ran));
             let copies = made["CopyObject"];
