@@ -20,7 +20,7 @@ pub enum NameKind {
     SymbolicLink,
     /// A directory that `mkdir` creates or `rmdir` removes.
     Directory,
-    /// A copy of a directory of the pool with its files.
+    /// A copy of a directory of the pool with its subdirectories and files.
     Tree,
 }
 
@@ -228,20 +228,20 @@ actions! {
     /// Like `install`, but the new file shares the blocks of an existing file (FICLONE).
     InstallClone = 37, "install-clone": Some(Kind::InstallClone), on File, more_files Some(true),
         comes_as [InstallClone];
-    /// Copy a directory of the pool with its files, as `cp -r` does. The kernel copies the contents
-    /// (copy_file_range). One operation copies all files of the directory.
+    /// Copy a directory of the pool with its subdirectories and files, as `cp -r` does. The kernel
+    /// copies the contents (copy_file_range).
     CopyTree = 38, "copy-tree": Some(Kind::CopyTree), on Tree, more_files None,
         comes_as [CopyTree, RemoveTree];
     /// Remove a directory that `copy-tree`, `clone-tree` or `link-tree` has created, with its
-    /// files, as `rm -r` does.
+    /// subdirectories and files, as `rm -r` does.
     RemoveTree = 39, "remove-tree": Some(Kind::RemoveTree), on Tree, more_files None,
         comes_as [CopyTree, RemoveTree];
-    /// Copy a directory of the pool with its files, as `cp -r --reflink` does: the new files share
-    /// the blocks of the others (FICLONE).
+    /// Copy a directory of the pool with its subdirectories and files, as `cp -r --reflink` does:
+    /// the new files share the blocks of the others (FICLONE).
     CloneTree = 40, "clone-tree": Some(Kind::CloneTree), on Tree, more_files None,
         comes_as [CloneTree, RemoveTree];
-    /// Copy a directory of the pool as `cp -rl` does: the new directory contains hard links to the
-    /// files.
+    /// Copy a directory of the pool as `cp -rl` does: the new directory and its subdirectories
+    /// contain hard links to the files.
     LinkTree = 41, "link-tree": Some(Kind::LinkTree), on Tree, more_files None,
         comes_as [LinkTree, RemoveTree];
 }

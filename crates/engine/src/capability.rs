@@ -49,7 +49,7 @@ words! {
         Descriptors = "open files",
         /// Copies and clones of files, without moving their contents to the worker.
         Copies = "copies",
-        /// Copying and removing a directory with its files.
+        /// Copying and removing a directory with its subdirectories and files.
         Trees = "trees",
         /// Eviction of contents from a page cache.
         Cache = "cache",

@@ -573,16 +573,16 @@ operations! {
         SyncDirectory.if_synced().by("each new directory, and the directory of its name")
     ];
 
-    /// Copy a directory with its files, as `cp -r --reflink` does: each new file shares the blocks
-    /// of the other one. The same files as of a copied tree are cloned.
+    /// Copy a directory with its subdirectories and files, as `cp -r --reflink` does: each new file
+    /// shares the blocks of the other one. The same entries as by a copy of the tree are made.
     CloneTree = "clone a tree" {
         /// The name of the new directory, which must not exist.
         name: Name<'a>,
         /// The name of the directory whose files are cloned.
         from: Name<'a>,
-        /// As of a copied tree.
+        /// The names of the subdirectories and files; other names are a failure.
         entries: Listing,
-        /// As of a copied tree.
+        /// The number of levels of subdirectories. Files are only on the lowest level.
         levels: u32,
     } changes: true, needs: Copies, bytes: None, steps: [
         MakeDirectory.always(), Open.said("both directories"),
@@ -593,16 +593,16 @@ operations! {
         SyncDirectory.if_synced().by("each new directory, and the directory of its name")
     ];
 
-    /// Create a directory with hard links to the files of another one, as `cp -rl` does. The same
-    /// files as of a copied tree are linked.
+    /// Create a directory with hard links to the files of another one and of its subdirectories, as
+    /// `cp -rl` does. The same entries as by a copy of the tree are made.
     LinkTree = "link a tree" {
         /// The name of the new directory, which must not exist.
         name: Name<'a>,
         /// The name of the directory whose files are linked.
         from: Name<'a>,
-        /// As of a copied tree.
+        /// The names of the subdirectories and files; other names are a failure.
         entries: Listing,
-        /// As of a copied tree.
+        /// The number of levels of subdirectories. Files are only on the lowest level.
         levels: u32,
     } changes: true, needs: Links, bytes: None, steps: [
         MakeDirectory.always(), Open.said("both directories"),

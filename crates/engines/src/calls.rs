@@ -134,7 +134,12 @@ impl<S: System, T: Style> Calls<S, T> {
     /// bytes already moved, is not 0.
     #[inline]
     pub(crate) fn go_on(&self, step: Step, done: u64) -> OperationOutcome {
-        match done > 0 && self.stopping.is_wanted() {
+        self.go_on_if(done > 0, step, done)
+    }
+
+    /// As [`go_on`](Self::go_on), for an operation that has begun if `is_begun` is true.
+    fn go_on_if(&self, is_begun: bool, step: Step, done: u64) -> OperationOutcome {
+        match is_begun && self.stopping.is_wanted() {
             true => Err(Failure::wrong(step, Cause::Stopped).having_moved(done)),
             false => Ok(()),
         }

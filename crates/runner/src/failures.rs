@@ -186,15 +186,15 @@ impl Failures {
         is_spoiled(intent.place, intent.action.named(), intent.number)
             || (intent.action.copies() && is_spoiled(other_place, NameKind::File, intent.other))
             // A copy of a directory with a file of unknown state is not what the stream expects.
-            || (intent.action.makes_tree() && self.is_any_spoiled_in_copied(intent.place))
+            || (intent.action.makes_tree() && self.is_any_file_spoiled(intent.place))
     }
 
-    /// Whether a name is spoiled in one of the pool directories that a tree copies; `first` is the
-    /// first of them.
-    fn is_any_spoiled_in_copied(&self, first: u32) -> bool {
-        let copied = first..first + self.places_of_tree;
+    /// Whether the state of a file is unknown in one of the pool directories that a tree copies;
+    /// `first` is the first of them. Copies contain nothing else.
+    fn is_any_file_spoiled(&self, first: u32) -> bool {
         let spoiled = self.spoiled.lock();
-        spoiled.names.keys().any(|place| copied.contains(place))
+        let mut copied = spoiled.names.range(first..first + self.places_of_tree);
+        copied.any(|(_, names)| names.iter().any(|(kind, _)| *kind == NameKind::File))
     }
 
     pub(crate) fn is_uncertain(&self, kept: &Kept) -> bool {

@@ -3,8 +3,8 @@
 //!
 //! The overhead is measured after the run, so that the measurement neither warms caches for the run
 //! nor changes its results. The measurement has no pacing, think time, log, verification, check or
-//! deletion. The pools and transactions of the measurement are limited, so that it takes about half
-//! a second.
+//! deletion. The pools and transactions of the measurement are limited, so that it takes at most
+//! about half a second.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,7 +34,8 @@ const FILES_MAX: u64 = 1_000_000;
 const BYTES_MAX: u64 = 2 << 30;
 /// Number of files whose sizes are drawn to estimate the total bytes of a pool.
 const FOLLOWED_MAX: u64 = 4_096;
-/// Maximum number of transactions of each worker in the measurement.
+/// Maximum number of transactions of each worker in one measurement, so that several measurements
+/// are made in `TIME_MAX`, also on a busy machine.
 const TRANSACTIONS_MAX: u64 = 50_000;
 /// Time limit of the transactions of one measurement. The measurement is repeated only until all
 /// repetitions together have taken this time.

@@ -38,16 +38,16 @@ pub(crate) enum Naming {
     },
 }
 
-/// The scheme of trees, which are copies of directories.
+/// The places and the subdirectories of trees, which are copies of directories of the pool.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TreeNaming {
-    /// The number of levels of the layout's directories below the directory that is copied.
+    /// The number of levels by which a directory that is copied is above the directories with
+    /// files.
     levels: u32,
-    /// The number of levels of subdirectories in a copy, and their names.
+    /// The number of levels of subdirectories in a copy, which is higher in a maildir.
     levels_below: u32,
+    /// The names of all subdirectories in a copy.
     names_below: Listing,
-    /// The names in a copy's own directory.
-    inner_names: Listing,
 }
 
 impl TreeNaming {
@@ -57,7 +57,6 @@ impl TreeNaming {
             levels,
             levels_below: layout.levels_below(levels),
             names_below: layout.names_below(levels),
-            inner_names: layout.inner_names(),
         }
     }
 }
@@ -153,11 +152,6 @@ impl Naming {
     /// in directories above those.
     pub(crate) fn is_beside_files(&self, kind: NameKind) -> bool {
         kind != NameKind::Tree || self.trees().levels == 0
-    }
-
-    /// The names in the own directory of a tree with subdirectories.
-    pub(crate) fn names_in_tree(&self) -> Listing {
-        self.trees().inner_names
     }
 
     fn trees(&self) -> TreeNaming {
@@ -304,13 +298,13 @@ impl Namer {
         })
     }
 
-    /// Whether the directory that a tree of `tree` copies contains the pool directory `place`.
-    pub(crate) fn is_in_copied(&self, place: u32, tree: u32) -> bool {
-        let first = |place: u32| match &self.naming {
+    /// Whether a copy of the files in the pool directory `other` includes those in `place`.
+    pub(crate) fn are_copied_together(&self, place: u32, other: u32) -> bool {
+        let root = |place: u32| match &self.naming {
             Naming::Mix { layout, trees, .. } => place / layout.places_of_tree(trees.levels),
             Naming::Classic { .. } => place,
         };
-        first(place) == first(tree)
+        root(place) == root(other)
     }
 
     /// Builds the path of the directory that contains files. The directory is a pool directory or,

@@ -3,8 +3,8 @@
 //! In a message, `{}` is the given option, `{*}` is that option with its value, and `{name}` is the
 //! option `name` with its value.
 
-use workload::Workload;
 use workload::mix::Think;
+use workload::{Action, Workload};
 
 use crate::config_error::ConfigError;
 use crate::dirs::DirsOption;
@@ -365,6 +365,14 @@ pub(crate) const COMPLETE: &[Conflict] = &[
         "--keep with a shared pool requires --transactions 0: after transactions, a later run \
          cannot know the pool's files (use --transactions 0, or --workers instead of --writers \
          and --readers)",
+    ),
+    Conflict(
+        &["tree-levels"],
+        |_, spec| {
+            let mix = spec.workload.mix();
+            mix.is_some_and(|mix| !mix.weights.actions().any(Action::is_on_tree))
+        },
+        "--tree-levels requires an operation on trees (add one to --mix, like copy-tree=1)",
     ),
     Conflict(
         &["keep", "reuse"],

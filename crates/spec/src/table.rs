@@ -249,14 +249,14 @@ macro_rules! option_table {
     entries_max: Count =>
         |s| mix(s, |m| m.layout.entries_max.map(Count)),
         |d, Count(n)| d.mix(|m| m.layout.entries_max = Some(n));
-    /// Levels of subdirectories in a tree that is copied or removed [default: 0].
+    /// Levels of subdirectories in trees [default: 0].
     ///
-    /// Without levels, an operation on a tree copies or removes a directory with its files. With
-    /// the number of levels of --dirs, it copies or removes the whole pool.
+    /// Without levels, copy-tree, clone-tree, link-tree and remove-tree copy or remove a directory
+    /// with its files. With as many levels as --dirs has, they copy or remove the whole pool.
     #[arg(value_name = "N")]
-    tree_levels: u32 =>
-        |s| mix(s, |m| (m.tree_levels > 0).then_some(m.tree_levels)),
-        |d, n| d.mix(|m| m.tree_levels = n);
+    tree_levels: Count =>
+        |s| mix(s, |m| (m.tree_levels > 0).then_some(Count(m.tree_levels.into()))),
+        work::set_tree_levels;
     /// Form of file names [default: _].
     ///
     /// FORM is decimal, padded:16, hashed:20 or maildir.

@@ -5,6 +5,7 @@ mod mix;
 pub(crate) mod workers;
 
 use workload::contents::{ContentKind, ContentSpec};
+use workload::layout::DEPTH_MAX;
 use workload::sizes::{SIZE_MAX_BYTES, Sizes};
 use workload::{Bias, Classic, Mix, Work, WorkerSeeds, Workers, Workload};
 
@@ -157,6 +158,18 @@ pub(crate) fn set_align(draft: &mut Draft<'_>, Bytes(align): Bytes) -> Result<()
         ));
     }
     draft.mix(|mix| mix.align_bytes = align);
+    Ok(())
+}
+
+pub(crate) fn set_tree_levels(
+    draft: &mut Draft<'_>,
+    Count(levels): Count,
+) -> Result<(), ConfigError> {
+    let levels = u32::try_from(levels)
+        .ok()
+        .filter(|levels| *levels <= DEPTH_MAX)
+        .ok_or_else(|| ConfigError::invalid(levels, "--tree-levels", "expected 0 to 64"))?;
+    draft.mix(|mix| mix.tree_levels = levels);
     Ok(())
 }
 

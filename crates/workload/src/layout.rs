@@ -187,15 +187,6 @@ impl Layout {
         levels + u32::from(self.maildir && levels > 0)
     }
 
-    /// The names of the subdirectories of each directory that is above directories with files.
-    pub fn inner_names(&self) -> Listing {
-        let mut names = Listing::default();
-        for index in 0..self.shape.width() {
-            names.add(format!("s{index}").as_bytes());
-        }
-        names
-    }
-
     /// The names of all subdirectories of a tree with `levels` levels.
     pub fn names_below(&self, levels: u32) -> Listing {
         let mut names = Listing::default();
@@ -204,8 +195,12 @@ impl Layout {
             let digest = more.digest.wrapping_mul(times);
             names.digest = names.digest.wrapping_add(digest);
         };
+        let mut inner = Listing::default();
+        for index in 0..if levels > 0 { self.shape.width() } else { 0 } {
+            inner.add(format!("s{index}").as_bytes());
+        }
         for level in 0..levels {
-            add(self.inner_names(), self.shape.on_level(level));
+            add(inner, self.shape.on_level(level));
         }
         if self.maildir && levels > 0 {
             let mut mail = Listing::default();

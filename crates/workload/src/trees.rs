@@ -21,7 +21,7 @@ pub(crate) struct Summary {
 /// A copy of a directory. The copy is in the directory that was copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tree {
-    /// The first of the directories for files that were copied.
+    /// The first of the directories with files that were copied.
     place: u32,
     number: u64,
     files: Summary,
@@ -30,10 +30,14 @@ struct Tree {
 /// The trees of a pool, and the summaries of its directories.
 #[derive(Clone, Debug)]
 pub(crate) struct Trees {
-    /// The number of directories for files in a tree.
+    /// Whether trees are directories without subdirectories, which are entries of the directories
+    /// with files.
+    are_beside_files: bool,
+    /// The number of directories with files in a tree.
     places_each: u32,
-    /// The summary of each directory that may be copied.
-    copied: Vec<Summary>,
+    /// The summary of each directory that may be copied. Its number is that of its first directory
+    /// with files, divided by `places_each`.
+    roots: Vec<Summary>,
     /// The trees, with the oldest first.
     trees: VecDeque<Tree>,
     /// The number of files in all trees, and the number above which operations that are drawn
@@ -52,8 +56,9 @@ impl Trees {
         let places = mix.layout.places() as usize * mix.location_weights.len();
         let places_each = mix.layout.places_of_tree(mix.tree_levels);
         actions.any(Action::is_on_tree).then(|| Self {
+            are_beside_files: mix.tree_levels == 0,
             places_each,
-            copied: vec![Summary::default(); places / places_each as usize],
+            roots: vec![Summary::default(); places / places_each as usize],
             trees: VecDeque::new(),
             files: 0,
             files_max: mix.files,
@@ -70,14 +75,16 @@ impl Trees {
 
     pub(crate) fn add(&mut self, file: File) {
         self.write_name(file);
-        let summary = &mut self.copied[(file.place / self.places_each) as usize];
+        let root = self.root(file.place);
+        let summary = &mut self.roots[root];
         summary.names.add(&self.name);
         summary.bytes += file.size_bytes;
     }
 
     pub(crate) fn remove(&mut self, file: File) {
         self.write_name(file);
-        let summary = &mut self.copied[(file.place / self.places_each) as usize];
+        let root = self.root(file.place);
+        let summary = &mut self.roots[root];
         summary.names.remove(&self.name);
         summary.bytes -= file.size_bytes;
     }
@@ -87,35 +94,37 @@ impl Trees {
     }
 
     /// The number of directories that may be copied.
-    pub(crate) fn copied(&self) -> u64 {
-        self.copied.len() as u64
+    pub(crate) fn roots(&self) -> u64 {
+        self.roots.len() as u64
     }
 
-    /// The first directory for files of the directory with index `copied`.
-    pub(crate) fn first_place(&self, copied: u64) -> u32 {
-        copied as u32 * self.places_each
+    /// The number of the directory that is copied if a file in `place` is.
+    fn root(&self, place: u32) -> usize {
+        (place / self.places_each) as usize
     }
 
-    /// Whether trees are directories with files, which count as entries of directories with files.
+    /// The first directory with files in the directory with number `root`.
+    pub(crate) fn first_place(&self, root: usize) -> u32 {
+        root as u32 * self.places_each
+    }
+
     pub(crate) fn are_beside_files(&self) -> bool {
-        self.places_each == 1
+        self.are_beside_files
     }
 
-    /// Whether a copy of the directory with this directory for files would exceed the limit of
-    /// files, so that a tree must be removed first.
+    /// Whether a copy of the files in `place`, and of the files that are copied with them, would
+    /// exceed the limit of files, so that a tree must be removed first.
     pub(crate) fn is_full(&self, place: u32) -> bool {
-        let more = self.copied[(place / self.places_each) as usize]
-            .names
-            .entries;
+        let more = self.roots[self.root(place)].names.entries;
         !self.trees.is_empty() && self.files + more > self.files_max
     }
 
-    /// Returns the intent that copies the directory with this directory for files by `action`, and
-    /// adds the copy.
+    /// Returns the intent that copies the files in `place`, and the files that are copied with
+    /// them, by `action`. Adds the copy.
     pub(crate) fn copy(&mut self, action: Action, place: u32, number: u64, pause: Pause) -> Intent {
-        let copied = place / self.places_each;
-        let mut files = self.copied[copied as usize];
-        let place = copied * self.places_each;
+        let root = self.root(place);
+        let mut files = self.roots[root];
+        let place = self.first_place(root);
         if !action.sets_size() {
             // Hard links have no contents of their own.
             files.bytes = 0;

@@ -66,8 +66,8 @@ impl<S: System, T: Style> Calls<S, T> {
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         let mut done = 0;
-        for (path, is_directory) in entries.all() {
-            self.go_on(step, done)?;
+        for (number, (path, is_directory)) in entries.all().enumerate() {
+            self.go_on_if(number > 0, step, done)?;
             let copied = match is_directory {
                 true => in_step(Step::MakeDirectory, || {
                     self.system.mkdir(At::In(made, path), DIRECTORY_MODE)
@@ -158,7 +158,8 @@ impl<S: System, T: Style> Calls<S, T> {
         let removed = self
             .list_tree((directory, false), expected, &mut entries, steps)
             .and_then(|()| {
-                for file in entries.files() {
+                for (number, file) in entries.files().enumerate() {
+                    self.go_on_if(number > 0, Step::Unlink, 0)?;
                     in_step(Step::Unlink, || self.system.unlink(At::In(directory, file)))?;
                 }
                 // The deepest directories are the last ones.

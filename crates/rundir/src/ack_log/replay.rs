@@ -391,7 +391,6 @@ fn makes_object(action: Action) -> bool {
     action == Action::Replace || action.changes_count() == Some(true)
 }
 
-/// Returns the path of the directory that contains a path; empty for a path of one component.
 /// Whether a copy of the directory `from` contains a copy of this file. Links are not copied, nor
 /// is what is in trees and in directories that operations made.
 fn is_copied(from: &[u8], path: &[u8]) -> bool {
@@ -401,6 +400,7 @@ fn is_copied(from: &[u8], path: &[u8]) -> bool {
         .all(|name| NameKind::of_name(name) == NameKind::File)
 }
 
+/// Returns the path of the directory that contains a path; empty for a path of one component.
 fn parent(path: &[u8]) -> &[u8] {
     let slash = path.iter().rposition(|byte| *byte == b'/');
     slash.map_or(&[], |slash| &path[..slash])

@@ -80,39 +80,9 @@ impl Look<'_> {
         self.finds(Sought::Removed(name))
     }
 
-    /// Lists a tree's own directory. It is not looked up as a file is, because an S3 server has no
-    /// object of this name.
-    fn tree(&mut self, kept: &Kept) -> Option<Failed> {
-        let which = (kept.place, kept.kind, kept.number);
-        let expected = self.config.namer.naming().names_in_tree();
-        let name = self.config.namer.name(kept.place, kept.kind, kept.number);
-        let (ticket, listed) = submit_aside(
-            &mut *self.session,
-            self.slot,
-            self.tickets,
-            (Aside::ListToLook, which),
-            &Operation::List { name },
-        );
-        let path = || name.path.to_string_lossy().into_owned();
-        if let Err(failure) = listed {
-            return Some(Failed::operation(CHECK_NAMES, path(), failure));
-        }
-        let found = self.session.listing(ticket)?;
-        let (has, wants) = (found.entries, expected.entries);
-        let message = || format!("the listing has {has} entries instead of {wants}");
-        (found != expected).then(|| Failed::verification(CHECK_NAMES, path(), message()))
-    }
-
     /// Checks a pool entry, and describes how its state differs from the expected one; `None` if it
     /// does not.
     fn kept(&mut self, kept: &Kept) -> Option<Failed> {
-        // A directory in a directory with files needs no check by name, because the listing of its
-        // parent includes it. The same is true for a tree, whose files were checked when it was
-        // copied.
-        let is_listed = self.config.namer.naming().is_beside_files(kept.kind);
-        if kept.kind == NameKind::Tree && !is_listed {
-            return self.tree(kept);
-        }
         let Self {
             session,
             slot,
@@ -120,10 +90,14 @@ impl Look<'_> {
             ..
         } = self;
         let which = (kept.place, kept.kind, kept.number);
+        // A directory in a directory with files needs no check by name, because the listing of its
+        // parent includes it. The files of a tree were checked when it was copied.
+        let is_listed =
+            kept.kind.is_directory() && config.namer.naming().is_beside_files(kept.kind);
         let name = config.namer.name(kept.place, kept.kind, kept.number);
         let path = || name.path.to_string_lossy().into_owned();
         let bytes = (kept.kind == NameKind::File).then_some(kept.size_bytes);
-        if !kept.kind.is_directory() {
+        if !is_listed {
             let stat = Operation::Stat { name, bytes };
             let (_, looked) = submit_aside(
                 &mut **session,

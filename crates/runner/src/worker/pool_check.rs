@@ -48,6 +48,10 @@ impl Worker {
         }
         let mut uncertain = self.config.failures.uncertain_names();
         let naming = self.config.namer.naming().clone();
+        for names in uncertain.values_mut() {
+            names.retain(|(kind, _)| naming.is_beside_files(*kind));
+        }
+        uncertain.retain(|_, names| !names.is_empty());
         let mut name = Vec::new();
         let mut places: BTreeMap<u32, Listing> = (0..self.config.namer.places())
             .map(|place| (place, Listing::default()))

@@ -31,7 +31,7 @@ impl Worker {
         let mut files = Vec::new();
         self.tools.source.pool(true, &mut |kept| {
             let is_copied =
-                kept.kind == NameKind::File && namer.is_in_copied(kept.place, intent.place);
+                kept.kind == NameKind::File && namer.are_copied_together(kept.place, intent.place);
             if is_copied {
                 files.push(kept);
             }

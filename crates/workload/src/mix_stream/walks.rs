@@ -98,7 +98,7 @@ impl MixStream {
             Walk::LastFile => self.files.len(),
             Walk::OldestTree => self.trees.as_ref().map_or(0, Trees::len),
             Walk::NewFiles(files) => *files,
-            Walk::CopiedDirectories => self.trees.as_ref().map_or(0, Trees::copied),
+            Walk::CopiedDirectories => self.trees.as_ref().map_or(0, Trees::roots),
             Walk::Directories => self.mixers[0].births().places().into(),
         })
     }
@@ -125,7 +125,7 @@ impl MixStream {
             }
             Some(Walk::OldestTree) => self.remove_tree(draft.pause).unwrap_or(Intent::NOTHING),
             Some(Walk::CopiedDirectories) => {
-                let first = |trees: &Trees| trees.first_place(self.begun);
+                let first = |trees: &Trees| trees.first_place(self.begun as usize);
                 let place = self.trees.as_ref().map_or(0, first);
                 self.copy_tree(draft.action, place, draft.pause)
             }
@@ -144,7 +144,7 @@ impl MixStream {
         self.trees.as_ref().is_some_and(Trees::are_beside_files)
     }
 
-    /// Copies the directory that contains the directory for files with number `place` by `action`.
+    /// Copies the files in `place`, and the files that are copied with them, by `action`.
     pub(super) fn copy_tree(&mut self, action: Action, place: u32, pause: Pause) -> Intent {
         if self.has_trees_beside_files() && !self.takes_one_more(place) {
             return skipped(SkipReason::DirectoryFull, pause);

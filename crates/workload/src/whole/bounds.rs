@@ -11,7 +11,7 @@ impl Workload {
     /// of files in a mix is a random walk. The bound of its growth is the drift (creations minus
     /// deletions) plus six standard deviations, which is exceeded with a probability below 10^-8.
     /// The bound also includes the largest number of symbolic links and directories that a mix
-    /// creates.
+    /// creates, and of the files and directories of its trees.
     pub fn files_max(&self) -> u64 {
         let pools = u64::from(self.streams());
         match &self.work {
@@ -223,21 +223,25 @@ fn grown(weights: &Weights, transactions: u64) -> u64 {
 }
 
 /// Returns the largest number of files and directories of trees, if the pool has `files` files. A
-/// walk, and all operations that are drawn together, copy at most as many files as the pool has.
+/// walk, and all operations that are drawn together, copy at most as many files as the pool has. A
+/// walk copies each directory once. A tree that is drawn has at least one file.
 fn files_in_trees(mix: &Mix, files: u64) -> u64 {
-    let has_trees = |weights: &Weights| weights.actions().any(Action::is_on_tree);
-    let copies = match mix.phases.is_empty() {
-        true => u64::from(has_trees(&mix.weights)),
-        false => {
-            let phases = mix.phases.iter();
-            phases
-                .filter(|phase| has_trees(&phase.operations.weights()))
-                .count() as u64
-        }
+    let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
+    let trees = places / u64::from(mix.layout.places_of_tree(mix.tree_levels));
+    let in_trees = |trees: u64| files.saturating_add(trees.saturating_mul(mix.tree_directories()));
+    let of_weights = |weights: &Weights| match weights.actions().any(Action::is_on_tree) {
+        true => in_trees(files),
+        false => 0,
     };
-    files
-        .saturating_add(mix.layout.places().into())
-        .saturating_mul(copies)
+    if mix.phases.is_empty() {
+        return of_weights(&mix.weights);
+    }
+    let phases = mix.phases.iter().map(|phase| match &phase.operations {
+        PhaseOperations::Walk(action) if action.makes_tree() => in_trees(trees),
+        PhaseOperations::Walk(_) => 0,
+        PhaseOperations::Mix(weights) => of_weights(weights),
+    });
+    phases.fold(0, u64::saturating_add)
 }
 
 /// Returns the bound of a pool's growth in all phases. A walk that creates files adds as many as

@@ -190,6 +190,13 @@ fn walk_copies_the_pool_of_each_target_by_one_operation() {
     if let workload::Work::Mix(mix) = &mut workload.work {
         (mix.tree_levels, mix.location_weights) = (1, vec![1, 2]);
     }
+    // A tree contains three directories for each maildir.
+    if let workload::Work::Mix(mix) = &mut workload.work {
+        mix.layout.maildir = true;
+    }
+    let plan = workload::Planner::new(&workload).plan().unwrap();
+    assert_eq!(plan.files_peak, FILES + FILES + 2 * (1 + 3 * 7));
+    assert!(plan.files_peak <= workload.files_max());
     let copies = drawn(&mut stream(&workload), Phase::Transactions);
     let places: Vec<u32> = copies.iter().map(|copy| copy.place).collect();
     assert_eq!(places, [0, 7]);
@@ -261,6 +268,8 @@ fn copies_have_the_files_below(shape: &str, levels: u32) {
         mix.layout.shape = shape.parse().unwrap();
         mix.tree_levels = levels;
     }
+    let plan = workload::Planner::new(&workload).plan().unwrap();
+    assert!(plan.files_peak <= workload.files_max(), "{shape} {levels}");
     let mut stream = stream(&workload);
     let names = workload.mix().unwrap().names;
     let places = workload.mix().unwrap().layout.places_of_tree(levels);

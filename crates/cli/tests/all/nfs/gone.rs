@@ -142,8 +142,15 @@ fn hanging_server_ends_the_run() {
     ganesha.go_on();
     tell(ended.errors.lines().last().unwrap_or_default());
     ended.code(1).shows("timed out").shows("postmark clean");
-    about(&ganesha, &["clean", &ganesha.url("export")]).code(0);
-    assert!(ganesha.names().is_empty(), "{:?} is left", ganesha.names());
+    // The server now performs the requests that it had received. On a busy machine, it may change a
+    // file later than two seconds after the end of the run; `clean` does not remove such a file.
+    let cleaned = about(&ganesha, &["clean", &ganesha.url("export")]);
+    match ganesha.names().is_empty() {
+        true => cleaned.code(0),
+        false => cleaned
+            .code(1)
+            .shows("it was created after the run had ended"),
+    };
 }
 
 /// The server hangs for less than the timeout, so no operation fails.

@@ -44,6 +44,10 @@ const CONTRADICTIONS: &str = "
     run --size-max 4KiB | --size-max | add --mix
     run --popularity zipf:0.99 | --popularity | add --mix
     run --entries-max 5 | --entries-max | add --mix
+    run --tree-levels 1 | --tree-levels | add --mix
+    run --mix read=1 --dirs 5 --tree-levels 1 | --tree-levels requires | copy-tree=1
+    run --mix copy-tree=1 --tree-levels 1 | '1' for --tree-levels | at most 0 | --dirs flat
+    run --mix copy-tree=1 --dirs tree:3x2 --tree-levels 3 | '3' for --tree-levels | at most 2
     run --names maildir | --names | add --mix
     run --think 1ms | --think | add --mix | read=5,append=5,create=5,delete=5
     run --compute read=1us | --compute | add --mix

@@ -136,7 +136,7 @@ const OF_LIBRARIES: &str =
 const OPTIONS: &str = "
     files transactions for warm-up rate round sweep slo size read-block write-block
     bias-read bias-create seed contents dedup mix append-size range-size size-max popularity
-    dirs entries-max names think align workers writers readers durability on-error
+    dirs entries-max tree-levels names think align workers writers readers durability on-error
     stall-timeout weight
 ";
 

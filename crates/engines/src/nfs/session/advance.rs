@@ -161,7 +161,7 @@ impl NfsFlight {
                         if self.kind == OperationKind::RemoveTree
                             && self.tree.part != Part::Own =>
                     {
-                        return Ok(self.removed());
+                        return self.removed(context);
                     }
                     Stage::Link if self.kind == OperationKind::LinkTree => {
                         return self.copied(context);
@@ -169,6 +169,9 @@ impl NfsFlight {
                     Stage::RemoveDirectory => {
                         let Place { location, path, .. } = &self.places[0];
                         context.directories.forget(*location, path);
+                        if self.tree.levels > 0 {
+                            context.directories.forget_below(*location, path);
+                        }
                     }
                     _ => {}
                 }

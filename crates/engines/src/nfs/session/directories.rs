@@ -79,6 +79,15 @@ impl Directories {
     pub(super) fn forget(&mut self, location: usize, path: &[u8]) {
         self.locations[location].below.remove(path);
     }
+
+    /// Removes the handles of all directories below a directory that was removed.
+    pub(super) fn forget_below(&mut self, location: usize, path: &[u8]) {
+        let below = &mut self.locations[location].below;
+        below.retain(|inner, _| {
+            let rest = inner.strip_prefix(path);
+            !rest.is_some_and(|rest| rest.starts_with(b"/"))
+        });
+    }
 }
 
 #[cfg(test)]
@@ -107,5 +116,12 @@ mod tests {
         }
         directories.forget(0, b"a/b");
         assert_eq!(directories.nearest(0, b"a/b").0, 1);
+        for path in [&b"a/b"[..], b"a/b/c", b"ab"] {
+            directories.insert(0, path, handle(b"bbbb"));
+        }
+        directories.forget_below(0, b"a");
+        for (path, length) in [(&b"a/b/c"[..], 1), (b"a", 1), (b"ab", 2)] {
+            assert_eq!(directories.nearest(0, path).0, length);
+        }
     }
 }

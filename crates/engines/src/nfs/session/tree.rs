@@ -212,19 +212,21 @@ impl NfsFlight {
     pub(super) fn copied(&mut self, context: &Context<'_>) -> Advanced {
         self.tree.moved += self.content.len() as u64;
         self.tree.at += 1;
-        let is_begun = self.tree.moved > 0 && self.tree.at < self.tree.files.len();
-        if is_begun && context.stopping.is_wanted() {
+        if self.tree.at < self.tree.files.len() && context.stopping.is_wanted() {
             return Err(Cause::Stopped);
         }
         Ok(self.copy_next())
     }
 
     /// Continues after an entry of the tree was removed.
-    pub(super) fn removed(&mut self) -> Next {
+    pub(super) fn removed(&mut self, context: &Context<'_>) -> Advanced {
         if self.tree.part == Part::Files {
             self.tree.at += 1;
+            if self.tree.at < self.tree.files.len() && context.stopping.is_wanted() {
+                return Err(Cause::Stopped);
+            }
         }
-        self.remove_next()
+        Ok(self.remove_next())
     }
 
     /// Removes the next file, then the subdirectories, of which the deepest are the last ones, and

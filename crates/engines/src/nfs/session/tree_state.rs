@@ -1,4 +1,4 @@
-//! What an operation on a tree knows about the tree's directories and files.
+//! The directories and files of a tree that is copied or removed, and how many of them are done.
 
 use engine::Listing;
 use nfs_client::Handle;

@@ -131,7 +131,7 @@ impl Flight {
                 _ => Next::Failed(Cause::System(Errno::EXIST)),
             },
             Stage::Head => self.has_head(head),
-            Stage::Delete if self.kind == OperationKind::RemoveTree => self.tree_removed(),
+            Stage::Delete if self.kind == OperationKind::RemoveTree => self.tree_removed(context),
             Stage::Delete | Stage::DeleteOld => Next::Done,
             Stage::PutMark => self.tree_copied(context),
             Stage::Copy if self.kind == OperationKind::CopyTree => self.tree_copied(context),

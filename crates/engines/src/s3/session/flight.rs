@@ -1,7 +1,9 @@
 //! One operation in flight: its parameters, and the request that it waits for. Answers are
 //! processed in [`advance`](super::advance).
 
-use engine::{Cause, Listing, Name, Operation, OperationKind, OperationOutcome, Step, Ticket};
+use engine::{
+    Cause, Listing, Name, NameKind, Operation, OperationKind, OperationOutcome, Step, Ticket,
+};
 use s3_client::{Condition, Connection, Counters, Kind, Request, Tag, xml};
 
 use super::answer::Answer;
@@ -253,7 +255,11 @@ impl Flight {
                 self.bytes = Some(bytes);
                 of.range = Some((offset, bytes));
             }
-            Operation::Stat { bytes, .. } => self.bytes = bytes,
+            Operation::Stat { name, bytes } => {
+                self.bytes = bytes;
+                add_slash(name, &mut of.key);
+            }
+            Operation::StatMissing { name } => add_slash(name, &mut of.key),
             Operation::MakeDirectory { .. } | Operation::MakeDirectoryExisting { .. } => {
                 of.key.push(b'/');
                 of.is_exclusive = true;
@@ -274,9 +280,7 @@ impl Flight {
                 self.begin_tree(operation);
             }
             Operation::RemoveTree { .. } => self.begin_tree(operation),
-            Operation::Delete { .. }
-            | Operation::StatMissing { .. }
-            | Operation::OpenMissing { .. } => {}
+            Operation::Delete { .. } | Operation::OpenMissing { .. } => {}
             _ => panic!(
                 "{} has no request in S3: the engine does not support it",
                 self.kind
@@ -379,5 +383,12 @@ impl Flight {
             }
             engine::Bytes::None => {}
         }
+    }
+}
+
+/// Makes the key of a directory's name that of the object that marks the directory.
+fn add_slash(name: Name<'_>, key: &mut Vec<u8>) {
+    if NameKind::of_name(name.relative.to_bytes()).is_directory() {
+        key.push(b'/');
     }
 }

@@ -1,7 +1,7 @@
 //! Copies and removals of a directory with its subdirectories and files. Both list all keys below
 //! the directory, and compare the names before they change a file. Then a copy makes a PutObject
-//! for the mark of each subdirectory and a CopyObject for each file, and a removal a DeleteObject
-//! for each of both, so that each file has a latency and an error of its own.
+//! for the mark of each subdirectory and a CopyObject for each file. A removal makes a DeleteObject
+//! for each file and each mark, so that each has a latency and an error of its own.
 
 use engine::{Cause, Errno, Operation, OperationKind};
 use s3_client::Garbled;
@@ -139,19 +139,21 @@ impl Flight {
         let tree = &mut self.tree;
         tree.moved_bytes += tree.files.get(tree.at).map_or(0, |file| file.bytes);
         tree.at += 1;
-        let is_begun = tree.moved_bytes > 0 && tree.at < tree.files.len();
-        if is_begun && context.stopping.is_wanted() {
+        if tree.at < tree.files.len() && context.stopping.is_wanted() {
             return Next::Failed(Cause::Stopped);
         }
         self.copy_next()
     }
 
     /// Continues after a file or the directory's mark was removed.
-    pub(super) fn tree_removed(&mut self) -> Next {
+    pub(super) fn tree_removed(&mut self, context: &Context<'_>) -> Next {
         if self.tree.at == self.tree.files.len() {
             return Next::Done;
         }
         self.tree.at += 1;
+        if self.tree.at < self.tree.files.len() && context.stopping.is_wanted() {
+            return Next::Failed(Cause::Stopped);
+        }
         self.remove_next()
     }
 }

@@ -22,9 +22,9 @@ pub(super) struct Tree {
     /// The paths of all files and of the marks of subdirectories, one after the other.
     pub(super) names: Vec<u8>,
     /// The files and marks, in the order in which they are copied or removed.
-    pub(super) files: Vec<TreeFile>,
+    pub(super) files: Vec<TreeKey>,
     /// The marks of subdirectories, until they are ordered.
-    marks: Vec<TreeFile>,
+    marks: Vec<TreeKey>,
     /// The index in `files` of the file that is copied or removed.
     pub(super) at: usize,
     /// The lengths of the two directories' prefixes in the keys of the operation's parameters.
@@ -34,8 +34,9 @@ pub(super) struct Tree {
     pub(super) moved_bytes: u64,
 }
 
+/// A file, or the mark of a subdirectory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TreeFile {
+pub(super) struct TreeKey {
     /// The offset of its path in `names`, and of the path's end.
     name: (usize, usize),
     pub(super) bytes: u64,
@@ -76,7 +77,7 @@ impl Tree {
         self.found.add(if is_too_deep { path } else { name });
         let from = self.names.len();
         self.names.extend_from_slice(path);
-        let file = TreeFile {
+        let file = TreeKey {
             name: (from, self.names.len()),
             bytes: entry.size_bytes,
         };
@@ -97,7 +98,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn name_of(&self, file: TreeFile) -> &[u8] {
+    pub(super) fn name_of(&self, file: TreeKey) -> &[u8] {
         &self.names[file.name.0..file.name.1]
     }
 }

@@ -365,7 +365,7 @@ fn lost_page_of_a_listing_is_an_error_of_the_system() {
 }
 
 #[test]
-fn copy_stops_between_files_if_the_run_stops() {
+fn operations_on_trees_stop_between_files_if_the_run_stops() {
     let fixture = filled(&[]);
     let settings = Settings {
         stopping: Stopping::when(|| true),
@@ -376,10 +376,12 @@ fn copy_stops_between_files_if_the_run_stops() {
         let failure = failed(session, &make::copy_tree(d, copy, files, BYTES));
         let expected = (Step::Call("CopyObject"), Cause::Stopped, Some(36));
         assert_eq!((failure.step, failure.cause, failure.moved_bytes), expected);
-        // A removal is not stopped, because a part of a tree is of no use.
-        done(session, &make::remove_tree(d, files));
+        let failure = failed(session, &make::remove_tree(d, files));
+        let expected = (Step::Call("DeleteObject"), Cause::Stopped);
+        assert_eq!((failure.step, failure.cause), expected);
     });
-    assert_eq!(fixture.server.keys(), ["p/copy/", "p/copy/1"]);
+    assert_eq!(keys_of(&fixture, "copy"), ["", "1"]);
+    assert_eq!(keys_of(&fixture, "d"), ["", "2", "3", "4", "5"]);
 }
 
 #[test]
