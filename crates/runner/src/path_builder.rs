@@ -161,20 +161,10 @@ impl Naming {
         }
     }
 
-    /// Writes the path of the directory that a tree copies, with a trailing slash. The tree is in
-    /// this directory.
-    fn write_copied(&self, place: u32, to: &mut NameWriter<'_>) {
-        match self {
-            Self::Mix { layout, trees, .. } if trees.levels > 0 => {
-                layout.write_above(place, trees.levels, to);
-            }
-            _ => self.write_directory(place, NameKind::File, to),
-        }
-    }
-
     /// Writes the path of the directory for names of `kind`, with a trailing slash. The directory
     /// is a pool directory or, in a maildir layout, the subdirectory `new` or `tmp` of a pool
-    /// directory. Writes nothing if the files are in the location itself.
+    /// directory. For a tree, it is the directory that the tree copies. Writes nothing if the files
+    /// are in the location itself.
     // Always inlined, because this function is a single branch for most workloads, and the compiler
     // may otherwise emit a call.
     #[inline(always)]
@@ -193,6 +183,9 @@ impl Naming {
             } => write_replayed(paths, layout.maildir, place, kind, to),
             Self::Mix { layout, .. } if kind == NameKind::Temporary => {
                 layout.write_temporary_directory(place, to)
+            }
+            Self::Mix { layout, trees, .. } if kind == NameKind::Tree => {
+                layout.write_above(place, trees.levels, to)
             }
             Self::Mix { layout, .. } => layout.write_files_directory(place, to),
         }
@@ -288,7 +281,7 @@ impl Namer {
         let place = self.naming.at(place, self.places);
         let PlaceOfName { naming, inner, .. } = place;
         self.first[place.location].with(|to| {
-            naming.write_copied(inner, to);
+            naming.write_directory(inner, NameKind::Tree, to);
             naming.write_name(NameKind::Tree, tree, to);
             to.push(b'/');
             if let Naming::Mix { layout, trees, .. } = naming {
@@ -420,7 +413,9 @@ fn on_tree<'a>(
             levels,
         };
     }
-    let from = second[place.location].with_directory(|to| naming.write_copied(inner, to));
+    // A tree is in the directory that it copies.
+    let from = second[place.location]
+        .with_directory(|to| naming.write_directory(inner, NameKind::Tree, to));
     match intent.action {
         Action::CloneTree => Operation::CloneTree {
             name,
@@ -554,10 +549,7 @@ impl PlaceOfName<'_> {
     #[inline]
     fn write<'b>(&self, buffers: &'b mut [PathBuffer], kind: NameKind, number: u64) -> Name<'b> {
         buffers[self.location].with(|bytes| {
-            match kind {
-                NameKind::Tree => self.naming.write_copied(self.inner, bytes),
-                _ => self.naming.write_directory(self.inner, kind, bytes),
-            }
+            self.naming.write_directory(self.inner, kind, bytes);
             self.naming.write_name(kind, number, bytes);
         })
     }
