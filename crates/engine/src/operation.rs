@@ -574,7 +574,7 @@ operations! {
     ];
 
     /// Copy a directory with its subdirectories and files, as `cp -r --reflink` does: each new file
-    /// shares the blocks of the other one. The same entries as by a copy of the tree are made.
+    /// shares the blocks of the other one. It has the same entries as a copied tree.
     CloneTree = "clone a tree" {
         /// The name of the new directory, which must not exist.
         name: Name<'a>,
@@ -594,7 +594,7 @@ operations! {
     ];
 
     /// Create a directory with hard links to the files of another one and of its subdirectories, as
-    /// `cp -rl` does. The same entries as by a copy of the tree are made.
+    /// `cp -rl` does. It has the same entries as a copied tree.
     LinkTree = "link a tree" {
         /// The name of the new directory, which must not exist.
         name: Name<'a>,

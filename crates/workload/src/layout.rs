@@ -190,19 +190,22 @@ impl Layout {
     /// The names of all subdirectories of a tree with `levels` levels.
     pub fn names_below(&self, levels: u32) -> Listing {
         let mut names = Listing::default();
+        if levels == 0 {
+            return names;
+        }
         let mut add = |more: Listing, times: u64| {
             names.entries += more.entries * times;
             let digest = more.digest.wrapping_mul(times);
             names.digest = names.digest.wrapping_add(digest);
         };
         let mut inner = Listing::default();
-        for index in 0..if levels > 0 { self.shape.width() } else { 0 } {
+        for index in 0..self.shape.width() {
             inner.add(format!("s{index}").as_bytes());
         }
         for level in 0..levels {
             add(inner, self.shape.on_level(level));
         }
-        if self.maildir && levels > 0 {
+        if self.maildir {
             let mut mail = Listing::default();
             mail.add(b"new");
             mail.add(b"tmp");
