@@ -52,8 +52,8 @@ impl TreeEntries {
         CStr::from_bytes_until_nul(&self.records[path.start..]).unwrap_or_default()
     }
 
-    /// The number of directories that contain the entries of this subdirectory, below the tree's
-    /// own directory.
+    /// The level of a subdirectory's entries; the entries of the tree's own directory are on level
+    /// 0.
     pub(super) fn level(&self, directory: &EntryPath) -> u32 {
         let path = &self.records[directory.clone()];
         1 + path.iter().filter(|byte| **byte == b'/').count() as u32
