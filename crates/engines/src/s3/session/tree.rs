@@ -119,8 +119,8 @@ impl Flight {
         Next::Request(Stage::Delete)
     }
 
-    /// Sets the keys to those of the next file. If no file is left, sets them to the keys of the two
-    /// directories, and returns false.
+    /// Sets the keys to those of the next file. If no file is left, sets them to the keys of the
+    /// two directories, and returns false.
     fn take_file(&mut self) -> bool {
         let (tree, of) = (&self.tree, &mut self.parameters);
         of.key.truncate(tree.prefix_bytes);
